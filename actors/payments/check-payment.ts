@@ -115,12 +115,7 @@ export async function examinePayment(
   const choice =
     payee === null || payee.currency !== input.amount.currency
       ? null
-      : chosen(
-          payee,
-          input,
-          (await payeeOnPlatform(deps, payee, conversion?.buyBalance ?? { id: input.sourceBalanceId })) !== null,
-          routedRail,
-        )
+      : chosen(payee, input, payeeOnPlatform(payee) !== null, routedRail)
   const terms =
     payer === null ||
     payee === null ||

@@ -22,7 +22,7 @@ import { type Clock, timestamp } from '../../lib/base/clock.ts'
 import type { Screener, ScreeningHit } from '../../lib/compliance/screening.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
-import type { InternalPayee, PaymentState } from '../../lib/payments/payment-state.ts'
+import type { PaymentState } from '../../lib/payments/payment-state.ts'
 import { ON_PLATFORM_RAIL } from '../../lib/rails/rails.ts'
 import type { QueuePlace } from '../../lib/payments/payment.ts'
 import type { Shards } from '../../lib/shards/shards.ts'
@@ -80,7 +80,6 @@ export interface PaymentQueueOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-const NO_PAYEES: ReadonlyMap<string, InternalPayee> = new Map()
 const NOTHING_STUCK: ReadonlySet<string> = new Set()
 const NO_HITS: ReadonlyMap<string, ScreeningHit> = new Map()
 
@@ -312,7 +311,11 @@ export class PaymentQueue {
       batch.filter(({ id }) => !outgoing.has(id)),
       contexts,
     )
-    const payees = await this.#payeesOf(contexts)
+    const payees = await internalPayees(
+      this.#options.database,
+      this.#options.accounts,
+      [...contexts].filter(([, { rail }]) => rail === ON_PLATFORM_RAIL).map(([id]) => id),
+    )
     // The payer of an internal payment is screened for the payee, like the payer of any incoming payment, before the
     // move.
     const incoming =
@@ -346,6 +349,8 @@ export class PaymentQueue {
       } else {
         this.#backlog = Math.max(0, this.#backlog - 1)
         const outcome = result.value
+        // A balance has moved to another connection since it was read: the row is read again.
+        if (outcome?.kind === 'fact_stale') this.#more = true
         if (
           outcome?.kind === 'decided' &&
           outcome.reply.kind === 'moved' &&
@@ -390,11 +395,5 @@ export class PaymentQueue {
     for (const [id, context] of await this.#mover.contextsOf(closed.map(({ id }) => id))) contexts.set(id, context)
     if (passedOver !== this.#stuck) this.#more = true
     return stuck
-  }
-
-  /** Reads the payees of the payments on the rail `internal`, which no bank carries. */
-  async #payeesOf(contexts: ReadonlyMap<string, PaymentContext>): Promise<ReadonlyMap<string, InternalPayee>> {
-    const internal = [...contexts].filter(([, { rail }]) => rail === 'internal').map(([id]) => id)
-    return internal.length === 0 ? NO_PAYEES : await internalPayees(this.#options.database, internal)
   }
 }

@@ -60,7 +60,7 @@ export interface FlowDeps {
 
 /** The further dependencies of payments. */
 export interface PayDeps extends FlowDeps {
-  /** Finds balances, to see whether payer and payee are on one connection. */
+  /** Finds balances, for the connection from which a payment is routed. */
   readonly balances: Pick<BalanceCache, 'find'>
   /** Turns a customer's quote into a conversion order; absent where no exchange is offered. */
   readonly conversions?: Conversions
@@ -210,12 +210,8 @@ export async function commandOf(
   let buying: Promise<ConversionOrder> | undefined
   const bought = async () =>
     input.quoteId == null ? undefined : await (buying ??= conversionFor(deps, caller, input.quoteId, { usedBy, draw }))
-  // A converted payment is paid by the balance that receives the bought currency, so the quote tells whether payer and
-  // payee share a connection.
-  const known = recipient.platformAccount === null ? undefined : await bought()
-  const payee = await payeeOnPlatform(deps, recipient, known?.buyBalance ?? { id: input.sourceBalanceId })
   const { choice, rail, routing } = await routedRail(deps, input, recipient, bought, {
-    onPlatform: payee !== null,
+    onPlatform: payeeOnPlatform(recipient) !== null,
     isMade: draw,
   })
   checkForRail(input, recipient, rail, now)
@@ -351,18 +347,13 @@ function instructionOf(
 }
 
 /**
- * Finds the platform account of a recipient when the rail `internal` can carry a payment to it: both balances are on
- * one connection, so that no money moves between banks. Null for any other account.
+ * Finds the account of a recipient when the rail `internal` can carry a payment to it: a balance of the same operator.
+ * Null for any other account. Where the two balances sit at two connections, their cash is moved by L21.
  */
-export async function payeeOnPlatform(
-  { balances }: Pick<PayDeps, 'balances'>,
-  { platformAccount }: Pick<PayableRecipient, 'platformAccount'>,
-  payer: { readonly id: string; readonly connectionId?: string },
-): Promise<PayableRecipient['platformAccount']> {
-  if (platformAccount === null) return null
-  const connectionId = payer.connectionId ?? (await balances.find(payer.id))?.connectionId
-  return connectionId === platformAccount.connectionId ? platformAccount : null
-}
+export const payeeOnPlatform = ({
+  platformAccount,
+}: Pick<PayableRecipient, 'platformAccount'>): PayableRecipient['platformAccount'] =>
+  platformAccount?.sameOperator === true ? platformAccount : null
 
 /**
  * Lists the people who shaped the terms of a payment, other than the requester; undefined for a payment that is made

@@ -15,8 +15,11 @@ export interface BookOrder {
   readonly amount: bigint
 }
 
-/** The result of sending one order. `timeout`: the outcome is unknown (I7). */
-export type BookSubmission = 'accepted' | 'timeout'
+/**
+ * The result of sending one order. `timeout`: the outcome is unknown (I7). `by_staff`: no partner moves the cash, so the
+ * operator's staff do.
+ */
+export type BookSubmission = 'accepted' | 'timeout' | 'by_staff'
 
 /** The partner's answer to a status request. `unknown`: the partner has no such order. */
 export type BookStatus =

@@ -12,16 +12,13 @@ import { partiesOfPayments } from '../../storage/providers/payment-parties.ts'
 import type { AccountPartner } from './account-partner.ts'
 import type { AdapterConnection } from './adapters/adapter.ts'
 import type { BankPartner, BankRecallRequest, OrderStatus, PaymentOrder, RecallPartner, Submission } from './bank.ts'
-import type { BookTransferPartner } from './book-transfers.ts'
+import type { BookOrder, BookTransferPartner } from './book-transfers.ts'
 import type { CreditPartner } from './credits.ts'
 import type { DebitPartner, DebitQuestion, DebitStatus, DebitSubmission } from './debits.ts'
 import type { FxMarkets, FxPartner, FxStatus, FxSubmission } from './fx.ts'
 import type { IncomingDebitPartner } from './incoming-debits.ts'
 import type { Adapters, OpenConnections, OpenedConnection } from './open-connections.ts'
 import type { StatementPartner } from './statements.ts'
-
-/** Scheme codes of what no partner carries out: transactions are not supported on the account. */
-const NOT_SUPPORTED = 'AG01'
 
 export interface PartnersOptions {
   readonly database: Database
@@ -300,20 +297,21 @@ function incomingDebitsOf({ clock, onError }: PartnersOptions, dispatch: Dispatc
   }
 }
 
+/** Balances of one connection share its accounts at the provider, so there is nothing for the provider to book. */
+const isWithin = ({ fromConnectionId, toConnectionId }: BookOrder): boolean => fromConnectionId === toConnectionId
+
 function bookTransfersOf(dispatch: Dispatch): BookTransferPartner {
   const partnerOf = async (connectionId: string): Promise<BookTransferPartner | null> =>
     (await dispatch.opened(connectionId))?.adapter.bookTransfers ?? null
   return {
     async book(order) {
-      return (await (await partnerOf(order.fromConnectionId))?.book(order)) ?? 'accepted'
+      const partner = await partnerOf(order.fromConnectionId)
+      return partner === null ? (isWithin(order) ? 'accepted' : 'by_staff') : await partner.book(order)
     },
     async status(order) {
       const partner = await partnerOf(order.fromConnectionId)
       if (partner !== null) return await partner.status(order)
-      // Balances of one connection share its accounts at the provider, so there is nothing for the provider to book.
-      return order.fromConnectionId === order.toConnectionId
-        ? { kind: 'settled' }
-        : { kind: 'rejected', schemeCode: NOT_SUPPORTED }
+      return isWithin(order) ? { kind: 'settled' } : null
     },
   }
 }

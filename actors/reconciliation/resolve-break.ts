@@ -21,6 +21,7 @@ import {
   proposeOutcome,
   type ItemRecord,
 } from '../../storage/reconciliation/reconciliation-items.ts'
+import { noteCashBooked } from '../../storage/providers/cash/cash-orders.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
 
 export interface BreaksOptions {
@@ -90,6 +91,13 @@ export class Breaks {
         return 'proposed'
       }
       if (outcome === 'charge') await this.#bookCharge(tx, item)
+      // Cash that staff have found where the statement does not name the payment.
+      if (item.kind === 'missing_with_partner' && item.reference !== null)
+        await noteCashBooked(tx.client, {
+          paymentId: item.reference,
+          connectionId: item.connectionId,
+          now: tx.now,
+        })
       await noteOutcome(tx.client, item.id, { outcome, evidence, by: by.actor, now: tx.now })
       await trail('resolved')
       return 'resolved'

@@ -31,10 +31,7 @@ export async function createSchedule(
   by: Caller,
   command: Command<ScheduledPaymentCreate>,
 ): Promise<CommandAnswer<ScheduledPayment, 201>> {
-  const [seen, number] = await Promise.all([
-    readRecipient(deps, command.body.recipientId, command.body.sourceBalanceId),
-    deps.orderNumbers.take(),
-  ])
+  const [seen, number] = await Promise.all([readRecipient(deps, command.body.recipientId), deps.orderNumbers.take()])
   return await decideOnce(deps, command, 201, async (client) => {
     const made = await insertNewSchedule(txOf(deps, client), by, command.body, seen, number)
     return { shown: versioned(made), made: { type: 'scheduled_payment', id: made.id } }

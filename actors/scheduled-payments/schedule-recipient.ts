@@ -6,23 +6,17 @@ import type { Caller } from '../../lib/identity/caller.ts'
 import type { ScheduledPaymentDeps } from './write-schedule.ts'
 import type { RecipientStatus } from '../../lib/recipients/review.ts'
 
-/** A recipient, and whether the rail `internal` can carry payments to it from the paying balance. */
+/** A recipient, and whether the rail `internal` can carry payments to it. */
 export type ScheduleRecipient = PayableRecipient & { readonly onPlatform: boolean }
 
 /**
  * Reads the current recipient, bypassing the cache of this node. Uses a connection of its own, so call it outside
  * transactions.
  */
-export async function readRecipient(
-  deps: ScheduledPaymentDeps,
-  id: string,
-  sourceBalanceId: string,
-): Promise<ScheduleRecipient | null> {
+export async function readRecipient(deps: ScheduledPaymentDeps, id: string): Promise<ScheduleRecipient | null> {
   deps.recipients.forget(id)
   const recipient = await deps.recipients.find(id)
-  return recipient === null
-    ? null
-    : { ...recipient, onPlatform: (await payeeOnPlatform(deps, recipient, { id: sourceBalanceId })) !== null }
+  return recipient === null ? null : { ...recipient, onPlatform: payeeOnPlatform(recipient) !== null }
 }
 
 /** Refuses a recipient that is not the customer's own. @throws ProblemError `validation-error` */

@@ -31,7 +31,7 @@ export async function updateSchedule(
   const { database } = deps
   const seen = await reads.findSchedule(database, by.tenant, id)
   if (seen === null) return refuseNotFound()
-  const recipient = ofCustomer(by, await readRecipient(deps, seen.recipientId, seen.sourceBalanceId))
+  const recipient = ofCustomer(by, await readRecipient(deps, seen.recipientId))
   return await inTransaction(database, async (client) => {
     const tx = txOf(deps, client)
     const before = await lockScheduleOf(tx, by, id, expected)

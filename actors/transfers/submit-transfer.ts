@@ -63,9 +63,7 @@ export async function submitTransfer(
   const amount = BigInt(input.amount.amountMinor)
   if (input.toBalanceId === input.fromBalanceId)
     refuseField('/toBalanceId', 'invalid_value', 'The two balances must be different.')
-  const to = await deps.balances.find(input.toBalanceId)
-  if (to === null || to.customerId !== caller.customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
-  if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
+  let toConnectionId = await connectionOf(deps, caller, input)
   // A transfer that may need a compliance review, or that cannot be screened now, is not booked at once. It goes
   // through the partner, where the screening gate runs again.
   const held = await deps.gate.screen([transferSubject(input.fromBalanceId, amount, input.reference ?? null)]).then(
@@ -85,7 +83,7 @@ export async function submitTransfer(
       eventId: deps.ids.next(),
       number: orderNumber('TRF', await deps.orderNumbers.take()),
       toBalanceId: input.toBalanceId,
-      toConnectionId: to.connectionId,
+      toConnectionId,
       byPartner: held || (deps.sandbox && planTransfer(amount).viaPartner),
       holdId: deps.ids.next(),
       amount,
@@ -115,6 +113,10 @@ export async function submitTransfer(
         externalIdOwner = outcome.existingId
         break
       case 'fact_stale':
+        // The balance has moved to another connection, and this node has not heard of it yet.
+        deps.balances.forget(input.toBalanceId)
+        toConnectionId = await connectionOf(deps, caller, input)
+        break
       case 'payment_stale':
       case 'exchange_stale':
       case 'card_stale':
@@ -126,12 +128,24 @@ export async function submitTransfer(
       case 'collection_stale':
       case 'exposure_exceeded':
       case 'debit_refused':
-        throw new Error('A transfer rests on no fact but its balances.')
+        throw new Error('A transfer rests on its balances alone.')
       default:
         outcome satisfies never
     }
   }
   throw new Overloaded('The balances keep changing; try again.')
+}
+
+/** The connection of the balance that is credited. @throws ProblemError `validation-error` */
+async function connectionOf(
+  { balances }: Pick<TransferDeps, 'balances'>,
+  { customerId }: Pick<CommandOrigin, 'customerId'>,
+  { toBalanceId, amount: { currency } }: TransferInput,
+): Promise<string> {
+  const to = await balances.find(toBalanceId)
+  if (to === null || to.customerId !== customerId) refuseField('/toBalanceId', 'not_found', 'No such balance.')
+  if (to.currency !== currency) refuseField('/toBalanceId', 'currency_mismatch', `The balance is in ${to.currency}.`)
+  return to.connectionId
 }
 
 function policyRefusal(amount: bigint, currency: string): Problem | null {

@@ -102,6 +102,7 @@ export class TransferOrders extends DueRowPoller<DueTransfer> {
       return 'timeout' as const
     })
     if (submission === 'timeout') await this.#move(reference, { kind: 'timeout' })
+    if (submission === 'by_staff') await this.#move(reference, { kind: 'to_staff' })
   }
 
   /**

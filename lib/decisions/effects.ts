@@ -115,4 +115,9 @@ export interface Effects {
    * is frozen, or its customer does not pay (`debit_refused`). What a balance owes is debited without this fence.
    */
   readonly debits?: readonly { readonly balanceId: string }[]
+  /**
+   * Balances whose connection the decision rests on: a balance that has moved to another connection since it was read
+   * makes the decision stale (`fact_stale`).
+   */
+  readonly places?: readonly { readonly balanceId: string; readonly connectionId: string }[]
 }

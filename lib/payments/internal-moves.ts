@@ -1,13 +1,17 @@
 /**
  * Decides what a payment on the rail `internal` writes: one entry debits the paying balance and credits the payee's
- * balance. No partner takes part, so a payment that was booked is completed, and is never returned.
+ * balance. No partner takes part, so a payment that was booked is completed, and is never returned. Where the two
+ * balances sit at two connections, a second entry moves the cash between their accounts (L21), and an order tells their
+ * banks to do the same.
  */
 import { ON_PLATFORM_RAIL } from '../rails/rails.ts'
 import { timestamp } from '../base/clock.ts'
 import { failureFor } from '../rails/failure-codes.ts'
 import { feePostings, incomingEvent, incomingFee } from '../incoming-payments/postings.ts'
 import type { IncomingPaymentRow } from '../incoming-payments/effects.ts'
-import { entry } from '../ledger/entry.ts'
+import { entry, NO_BALANCE } from '../ledger/entry.ts'
+import type { Posting } from '../ledger/posting.ts'
+import type { CashOrderRow } from '../providers/effects.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import { amountsOf, changeEvents, heldBy, holdReleased, moved, outflowReturn, UNCHANGED, update } from './move-parts.ts'
 import type { InternalPayee, PaymentMoveContext, PaymentDecision, PaymentState } from './payment-state.ts'
@@ -16,9 +20,10 @@ import type { InternalPayee, PaymentMoveContext, PaymentDecision, PaymentState }
 const CLOSED_CODE = 'AC04'
 
 /**
- * Books the payment (L20): one commit captures the hold, credits the payee's balance and writes the payee's incoming
- * payment. The commit refuses a closed payee's balance (`credit_refused`) and a stopped paying balance
- * (`debit_refused`), and then writes nothing.
+ * Books the payment (L20, and L21 between two connections): one commit captures the hold, credits the payee's balance
+ * and writes the payee's incoming payment. The commit refuses a closed payee's balance (`credit_refused`), a stopped
+ * paying balance (`debit_refused`), and balances that have moved to another connection (`fact_stale`), and then writes
+ * nothing.
  */
 export function book(
   payment: PaymentState,
@@ -69,6 +74,7 @@ export function book(
         bookedAt: now,
         valueDate: context.valueDate,
       }),
+      ...cashLeg(payment, payee, context, now),
       ...feePostings(fee, row, {
         accounts: context.accounts,
         entryId: context.ids.next(),
@@ -78,6 +84,11 @@ export function book(
     ],
     credits: [{ balanceId: payee.balanceId, currency: payment.currency }],
     debits: [{ balanceId: payment.payingBalanceId }],
+    places: [
+      { balanceId: payment.payingBalanceId, connectionId: payee.payerConnectionId },
+      { balanceId: payee.balanceId, connectionId: payee.connectionId },
+    ],
+    cashOrders: cashOrder(payment, payee, now),
     incomingPayments: [row],
     statusUpdates: [update(payment, next, 'Payment completed.', 'system', now)],
     events: [
@@ -92,6 +103,41 @@ export function book(
     ],
     instructionsDone: [payment.id],
   })
+}
+
+/** The cash leg (L21) of a payment between two connections. */
+function cashLeg(
+  payment: PaymentState,
+  { cash }: InternalPayee,
+  { ids, valueDate }: PaymentMoveContext,
+  now: number,
+): readonly Posting[] {
+  if (cash === null) return []
+  return entry({
+    rule: 'L21',
+    amounts: { A: payment.amount },
+    currency: payment.currency,
+    accounts: cash.from,
+    toAccounts: cash.to,
+    balances: NO_BALANCE,
+    entryId: ids.next(),
+    customerId: payment.customerId,
+    source: { object: 'payment', id: payment.id },
+    description: `Cash of payment ${payment.number}`,
+    bookedAt: now,
+    valueDate,
+  })
+}
+
+function cashOrder(
+  { id: paymentId, operatorId, shard, currency, amount }: PaymentState,
+  { cash, payerConnectionId: fromConnectionId, connectionId: toConnectionId }: InternalPayee,
+  now: number,
+): readonly CashOrderRow[] {
+  if (cash === null) return []
+  return [
+    { paymentId, operatorId, shard, fromConnectionId, toConnectionId, currency, amount, createdAt: now, dueAt: now },
+  ]
 }
 
 /** Fails the payment because the payee's balance is closed: no money was moved, and the hold is released. */

@@ -194,6 +194,10 @@ export interface InternalPayee {
   readonly customerId: string
   readonly shard: number
   readonly connectionId: string
+  /** The connection of the balance that pays. */
+  readonly payerConnectionId: string
+  /** The accounts of the two connections where they are not one, so that cash moves between them (L21); otherwise null. */
+  readonly cash: { readonly from: InternalAccounts; readonly to: InternalAccounts } | null
   /** The fee rules for incoming payments of the payee. */
   readonly fees: readonly FeeRule[]
   /** The payer's data that the payee is shown. */

@@ -1,7 +1,7 @@
 /** Schemas of an operator's connections to banking partners. Secrets are written and never shown. */
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
-import { CurrencyCode, Nullable, Rail, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import { CurrencyCode, Money, Nullable, Rail, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
 import { Job } from '../jobs/job-schema.ts'
 import { CONNECTION_ROLES, CONNECTION_STATUSES, CONTRACT_MODELS, WEBHOOK_REGISTRATIONS } from './connection.ts'
 import { HEALTH_STATES } from './health.ts'
@@ -107,6 +107,21 @@ export const ProviderConnection = Type.Object(
     lastError: Nullable(Type.String()),
     inFlight: Type.Integer({ minimum: 0, description: 'Orders and returns of which the partner still has to tell.' }),
     oldestUnconfirmedAt: Nullable(Timestamp, { description: 'When the oldest of them was handed to the partner.' }),
+    cashToMove: Type.Array(
+      Type.Object(
+        {
+          direction: Words('CashDirection', ['in', 'out'], 'From this connection (`out`) or to it (`in`).'),
+          otherConnectionId: Uuid,
+          amount: Money,
+          payments: Type.Integer({ minimum: 1 }),
+        },
+        { title: 'CashToMove' },
+      ),
+      {
+        description:
+          'Cash of payments between balances at two connections that the operator has to move between its accounts, until a statement shows it or staff explain it.',
+      },
+    ),
     migration: Nullable(
       Type.Object(
         { toConnectionId: Uuid, proposedBy: Uuid, proposedAt: Timestamp, jobId: Nullable(Uuid) },

@@ -1,4 +1,4 @@
-/** Messages of providers, recorded with the decisions that they caused. */
+/** Rows that decisions write about providers: their messages, and the cash that payments move between them. */
 import type { PartnerMessageType } from './messages.ts'
 
 export interface ProviderEvent {
@@ -10,8 +10,26 @@ export interface ProviderEvent {
   readonly receivedAt: number
 }
 
+/**
+ * The cash of a payment between balances at two connections, which its entry moves in the ledger (L21) and the banks, or
+ * the operator, move between the accounts. The amount is minor units.
+ */
+export interface CashOrderRow {
+  readonly paymentId: string
+  readonly operatorId: string
+  readonly shard: number
+  readonly fromConnectionId: string
+  readonly toConnectionId: string
+  readonly currency: string
+  readonly amount: bigint
+  readonly createdAt: number
+  /** The time when the banks are told. */
+  readonly dueAt: number
+}
+
 declare module '../decisions/effects.ts' {
   interface Effects {
     readonly providerEvents?: readonly ProviderEvent[]
+    readonly cashOrders?: readonly CashOrderRow[]
   }
 }

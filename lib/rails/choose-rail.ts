@@ -29,7 +29,7 @@ export interface RailQuestion {
   readonly requested?: Rail | null
   /** The rails that the connection can use and the recipient's bank can receive. Omitted: the whole table. */
   readonly offered?: ReadonlySet<Rail>
-  /** Whether the recipient's account is a balance on the same connection as the paying balance. Omitted: false. */
+  /** Whether the recipient's account is a balance of the same operator. Omitted: false. */
   readonly onPlatform?: boolean
 }
 

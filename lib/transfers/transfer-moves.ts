@@ -4,7 +4,7 @@
  *
  *   processing ──confirm──▶ completed    L20 (and L21 between two connections), the hold captured
  *    │   └─────refuse─────▶ failed       the hold released
- *    └──timeout──▶ exception             the hold stays: the outcome is unknown
+ *    └──timeout──▶ exception             the hold stays: the outcome is unknown, or staff move the cash (to_staff)
  *                   ├──confirm──▶ completed
  *                   └──refuse───▶ failed
  *
@@ -29,7 +29,7 @@ export type TransferMove =
    */
   | { readonly kind: 'confirm'; readonly valueDate: string; readonly suspenseId?: string | undefined }
   | { readonly kind: 'refuse'; readonly schemeCode: string }
-  | { readonly kind: 'timeout' }
+  | { readonly kind: 'timeout' | 'to_staff' }
   | TransferReviewMove
 
 /** Decides one move; null when the status does not allow it. */
@@ -41,14 +41,16 @@ export function moveTransfer(
   if (move.kind === 'hold' || move.kind === 'release' || move.kind === 'block')
     return reviewTransfer(transfer, move, context)
   const { status } = transfer
-  if (status !== 'processing' && (status !== 'exception' || move.kind === 'timeout')) return null
+  if (status !== 'processing' && (status !== 'exception' || move.kind === 'timeout' || move.kind === 'to_staff'))
+    return null
   switch (move.kind) {
     case 'confirm':
       return confirmed(transfer, move, context)
     case 'refuse':
       return refused(transfer, move.schemeCode, context)
     case 'timeout':
-      return timedOut(transfer, context)
+    case 'to_staff':
+      return suspended(transfer, move.kind, context)
     default:
       return move satisfies never
   }
@@ -116,23 +118,32 @@ function refused(transfer: TransferState, schemeCode: string, { ids, now }: Tran
   }
 }
 
-function timedOut(transfer: TransferState, { ids, now }: TransferMoveContext): MovedTransfer {
+/** The reasons of exceptions: the message for the customer, and the kind and the message for staff. */
+const EXCEPTIONS = {
+  timeout: {
+    shown: 'The bank did not answer; its answer is being looked for.',
+    kind: 'provider_timeout',
+    message: 'The partner did not answer in time.',
+  },
+  to_staff: {
+    shown: 'The transfer is made by hand.',
+    kind: 'provider_state_unknown',
+    message: 'No partner moves cash between the two connections: move it, and resolve the exception as completed.',
+  },
+} as const
+
+function suspended(
+  transfer: TransferState,
+  reason: keyof typeof EXCEPTIONS,
+  { ids, now }: TransferMoveContext,
+): MovedTransfer {
+  const { shown, kind, message } = EXCEPTIONS[reason]
   return {
     change: { status: 'exception', version: transfer.version + 1, failure: null, completedAt: null },
     over: false,
     effects: {
-      ...told(
-        transfer,
-        'exception',
-        'The bank did not answer; its answer is being looked for.',
-        ['transfer.status_changed'],
-        { ids, now },
-      ),
-      ...opensException(
-        'transfer',
-        { ...transfer, status: 'exception' },
-        { id: ids.next(), kind: 'provider_timeout', message: 'The partner did not answer in time.', at: now },
-      ),
+      ...told(transfer, 'exception', shown, ['transfer.status_changed'], { ids, now }),
+      ...opensException('transfer', { ...transfer, status: 'exception' }, { id: ids.next(), kind, message, at: now }),
     },
   }
 }

@@ -115,7 +115,8 @@ export interface TransferCreated {
 /**
  * Decides a transfer. Between two balances on one connection it is posted at once by L20. Between two connections
  * the partner moves the cash, so the amount is held until that is done (transfer-moves.ts). The paying balance
- * decides; the other balance only has to be open and in the same currency, which the commit checks under its row lock.
+ * decides; the other balance only has to be open, in the same currency and at the connection that was read, which the
+ * commit checks under its row lock.
  */
 export function createTransfer(
   balance: BalanceState | null,
@@ -198,6 +199,7 @@ export function createTransfer(
         metadata: Object.keys(transfer.metadata).length > 0 ? JSON.stringify(transfer.metadata) : null,
       },
     ],
+    places: [{ balanceId: command.toBalanceId, connectionId: command.toConnectionId }],
     ...(byPartner ? handedOver(balance, transfer, command) : booked(balance, transfer, command)),
     ...outcomeRecord(command.key, 201, { type: 'transfer', id: transfer.id }, null, now),
   }

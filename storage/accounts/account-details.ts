@@ -94,7 +94,6 @@ export async function balancesOfAccounts(
 /** A balance on this platform that a recipient's account details lead to. */
 export interface PlatformAccount {
   readonly balanceId: string
-  readonly connectionId: string
   /** Whether the balance belongs to the operator of the paying customer. */
   readonly sameOperator: boolean
   /** The holder's name as the account records it, for the check of the payee's name. */
@@ -114,7 +113,7 @@ const platformAccount = ({
   readonly currency: string
   readonly operator: string
 }): string => `(
-  select json_build_object('balanceId', b.id, 'connectionId', b.connection_id, 'sameOperator', b.operator_id = ${operator}, 'holderName', d.account_holder_name)
+  select json_build_object('balanceId', b.id, 'sameOperator', b.operator_id = ${operator}, 'holderName', d.account_holder_name)
   from account_details d join balance b on b.id = d.balance_id
   where b.currency = ${currency} and ${isAccountOf(bank)} order by d.status = 'active' desc, d.id limit 1)`
 

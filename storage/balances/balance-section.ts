@@ -8,6 +8,7 @@
 import type { AnsweredSection } from '../commit/commit.ts'
 import {
   commandConflict,
+  FACT_STALE,
   fence,
   gathered,
   NO_DETAIL,
@@ -68,7 +69,7 @@ export const BALANCES: AnsweredSection<BalanceAfter> = {
   lock: {
     name: 'locked',
     sql: (ids) => `
-  select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.customer_status, b.customer_measure, b.currency from balance b
+  select b.id, b.version, b.posted, b.held, b.sequence, b.status, b.customer_status, b.customer_measure, b.currency, b.connection_id from balance b
   where b.id = any(${ids}) order by b.id for update`,
   },
   kind: 'balance',
@@ -166,5 +167,25 @@ export const DEBIT_FENCES: Fence<CommandRef, ReturnType<typeof DEBIT_REFUSED.of>
     balanceDelta(batch, balanceId)
     const debits = batch.keyed(DEBIT_FENCES)
     if (!debits.has(balanceId)) debits.set(balanceId, { command: batch.nth, id: balanceId })
+  },
+)
+
+interface PlaceRow extends CommandRef {
+  readonly connectionId: string
+}
+
+/** Compares the connections of balances that exist: one that has moved (L96) makes the decision stale. */
+export const PLACE_FENCES: Fence<PlaceRow, ReturnType<typeof FACT_STALE.of>> = gathered(
+  'places',
+  fence<PlaceRow, ReturnType<typeof FACT_STALE.of>>(
+    FACT_STALE,
+    'place_fence',
+    { command: 'integer', id: 'uuid', connectionId: 'uuid' },
+    (source) => `${NO_DETAIL} from ${source} join locked l on l.id = u.id
+  where l.connection_id <> u.connection_id`,
+  ),
+  ({ balanceId, connectionId }, batch) => {
+    balanceDelta(batch, balanceId)
+    batch.add(PLACE_FENCES, { command: batch.nth, id: balanceId, connectionId })
   },
 )

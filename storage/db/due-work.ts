@@ -26,6 +26,7 @@ export const DUE_TABLES = {
   approval: { at: 'wake_at', where: "status = 'pending'", notifies: true },
   bulk_payment: { at: 'due_at', notifies: true },
   card_transaction: { at: 'expires_at', notifies: false },
+  cash_order: { at: 'due_at', notifies: false },
   compliance_hold: { at: 'wake_at', where: "status = 'open'", notifies: true },
   customer_closure: { at: 'due_at', notifies: true },
   funds_request: { at: 'expires_at', where: "status in ('open', 'partially_paid')", notifies: true },

@@ -51,7 +51,10 @@ const ORDERS = (k: string): string => `
   select o.sent_at from fx_order o join exchange e on e.id = o.exchange_id where e.connection_id = ${k}
   union all
   select n.updated_at from incoming_payment n where n.connection_id = ${k} and n.return_state in ('due', 'sent')
-    and (n.return_state in ('due', 'sent') or n.status in ('unallocated', 'under_review'))`
+  union all
+  select c.created_at from cash_order c where c.from_connection_id = ${k} and c.from_booked_at is null
+  union all
+  select c.created_at from cash_order c where c.to_connection_id = ${k} and c.to_booked_at is null`
 
 /** What a connection's row does not have: it changes by itself. Times are epoch milliseconds. */
 const LIVE = select({

@@ -52,6 +52,11 @@ const MATCH = `with
         where e.reference = p.reference and e.direction = p.direction and e.reconciliation_id <> $1 and r.connection_id = $2 and r.currency = $3 and r.day < $7) then 'duplicate'
       else 'missing_with_us' end as kind) k
     where case when p.has_theirs and p.has_ours then p.theirs <> p.ours else coalesce(p.their_item, p.our_item) is null end returning id),
+  cash as (
+    update cash_order o set from_booked_at = coalesce(o.from_booked_at, case when o.from_connection_id = $2 then $8::timestamptz end),
+      to_booked_at = coalesce(o.to_booked_at, case when o.to_connection_id = $2 then $8::timestamptz end)
+    from pairs p where p.has_theirs and p.has_ours and p.source_object = 'payment' and o.payment_id = p.reference
+      and case when o.from_connection_id = $2 then o.from_booked_at else o.to_booked_at end is null),
   corrected as (
     update reconciliation_item i set cleared_on = $7, updated_at = $8, version = version + 1
     from moved m where ${IS_CORRECTION} and i.connection_id = $2 and i.currency = $3 and i.cleared_on is null

@@ -68,6 +68,7 @@ import { Transfer } from '../transfers/transfer-entity.ts'
 import { WebhookEndpoint } from '../webhooks/webhook-endpoint-entity.ts'
 import { FxOrder } from '../exchange/fx-order-entity.ts'
 import { PartnerInstructionRow, PaymentDueRow } from '../payments/waiting-payment-entities.ts'
+import { CashOrder } from '../providers/cash/cash-order-entity.ts'
 import { ProviderCallRow } from '../providers/provider-call-entity.ts'
 import { ProviderEventRow } from '../providers/provider-event-entity.ts'
 import { ProviderInboxMessageRow, ProviderInboxRow, ProviderPollRow } from '../providers/provider-inbox-entity.ts'
@@ -92,6 +93,7 @@ export const ENTITIES = [
   Card,
   CardEvent,
   CardTransaction,
+  CashOrder,
   Challenge,
   ComplianceHold,
   ComplianceNote,

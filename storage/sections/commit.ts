@@ -9,6 +9,7 @@ import {
   BALANCES,
   CREDIT_FENCES,
   DEBIT_FENCES,
+  PLACE_FENCES,
   type BalanceAfter,
 } from '../balances/balance-section.ts'
 import { HOLD_RESOLUTIONS, HOLDS } from '../balances/hold-section.ts'
@@ -75,6 +76,7 @@ import {
   PAYMENTS_OF_SCHEDULES,
   PAYMENTS_ROUTED,
 } from '../payments/payment-section.ts'
+import { CASH_ORDERS } from '../providers/cash/cash-order-section.ts'
 import { PROVIDER_EVENTS } from '../providers/provider-event-section.ts'
 import { FACT_FENCES } from '../recipients/recipient-section.ts'
 import { STATUS_UPDATES } from '../trail/status-update-section.ts'
@@ -112,6 +114,7 @@ const WRITES = [
   PAYMENTS_DUE_DONE,
   INCOMING_PAYMENTS,
   TRANSFER_ORDERS,
+  CASH_ORDERS,
   QUOTES,
   EXCHANGES,
   EXCHANGES_OF_CONTRACTS,
@@ -140,6 +143,7 @@ const FENCES = [
   FACT_FENCES,
   CREDIT_FENCES,
   DEBIT_FENCES,
+  PLACE_FENCES,
   RECORDED,
   EXTERNAL_IDS_OF_PAYMENTS,
   EXTERNAL_IDS_OF_TRANSFERS,

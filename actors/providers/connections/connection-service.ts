@@ -16,6 +16,7 @@ import type {
 import type { ProviderConnectionRecord } from '../../../lib/providers/connection.ts'
 import { readDatabase } from '../../../storage/db/read-database.ts'
 import type { TransactionClient } from '../../../storage/db/transaction.ts'
+import { readCashToMove } from '../../../storage/providers/cash/cash-orders.ts'
 import { listConnectionIds, readLive } from '../../../storage/providers/provider-connection-queries.ts'
 import {
   providerOfConnection,
@@ -26,6 +27,7 @@ import type { DownloadReads } from '../../documents/downloads.ts'
 import { createJobView } from '../../jobs/job-operations.ts'
 import type { JobService } from '../../jobs/job-service.ts'
 import { background, type Node } from '../../runtime/node.ts'
+import { CashOrders } from '../cash/cash-orders.ts'
 import { createConnection, setCredentials, setWebhookSecret, updateConnection } from './change-connection.ts'
 import type { ConnectionDeps } from './connection-deps.ts'
 import { ConnectionHealth } from './connection-health.ts'
@@ -89,11 +91,12 @@ export function createConnectionService(
   const jobView = createJobView({ ...node, downloads: downloads.reads })
 
   const show = async (records: readonly ProviderConnectionRecord[]): Promise<readonly View[]> => {
-    const live = await readLive(
-      database,
-      records.map(({ id }) => id),
+    const ids = records.map(({ id }) => id)
+    const live = await readLive(database, ids)
+    const cash = Map.groupBy(await readCashToMove(database, ids), ({ connectionId }) => connectionId)
+    return records.map((record) =>
+      connectionView(node.origin(), record, live.get(record.id)!, cash.get(record.id) ?? []),
     )
-    return records.map((record) => connectionView(node.origin(), record, live.get(record.id)!))
   }
   const view = async (record: ProviderConnectionRecord): Promise<View> => (await show([record]))[0]!
 
@@ -136,7 +139,10 @@ export function createConnectionService(
     commands,
     health,
     tasks: [probeTask(deps)],
-    background: [background('health of connections', health)],
+    background: [
+      background('health of connections', health),
+      ...(node.dispatch ? [background('cash between connections', new CashOrders({ ...node, moveCash }))] : []),
+    ],
   }
 }
 

@@ -1,5 +1,7 @@
 /** Connections to banking partners in the form of the API: without their secrets. */
 import { timestamp } from '../../../lib/base/clock.ts'
+import type { CurrencyCode } from '../../../lib/base/currency.ts'
+import { moneyJson } from '../../../lib/base/money.ts'
 import type { Versioned } from '../../../lib/commands/command.ts'
 import { descriptionOf } from '../../../lib/providers/connection-faults.ts'
 import type { ProviderConnectionView } from '../../../lib/providers/connection-schema.ts'
@@ -11,6 +13,7 @@ import {
   type ProviderId,
 } from '../../../lib/providers/provider.ts'
 import type { Rail } from '../../../lib/rails/rails.ts'
+import type { CashToMove } from '../../../storage/providers/cash/cash-orders.ts'
 import type { ConnectionLive } from '../../../storage/providers/provider-connection-queries.ts'
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
@@ -34,11 +37,12 @@ const NONE = {
 const localRailsOf = (description: ProviderDescription | null): Rail[] =>
   (Object.keys(description?.rails ?? {}) as Rail[]).filter((rail) => !NAMED_RAILS.has(rail))
 
-/** Shows a connection. `origin` is the address of the service. */
+/** Shows a connection. `origin` is the address of the service; `cash` is of this connection. */
 export function connectionView(
   origin: string,
   record: ProviderConnectionRecord,
   live: ConnectionLive,
+  cash: readonly CashToMove[],
 ): Versioned<ProviderConnectionView> {
   const { id, migration } = record
   const description = descriptionOf(record.provider)
@@ -78,6 +82,10 @@ export function connectionView(
       lastError: live.lastError,
       inFlight: Number(live.inFlight),
       oldestUnconfirmedAt: timeOrNull(live.oldestUnconfirmedAt),
+      cashToMove: cash.map(({ direction, otherConnectionId, currency, amount, payments }) => ({
+        ...{ direction, otherConnectionId, payments },
+        amount: moneyJson({ amountMinor: amount, currency: currency as CurrencyCode }),
+      })),
       migration:
         migration === null
           ? null

@@ -32,6 +32,7 @@ import {
   type MovingBalance,
 } from '../../../storage/providers/connection-moves.ts'
 import { writeEffects } from '../../../storage/sections/write-effects.ts'
+import type { MoveCash } from '../cash/cash-orders.ts'
 import { JobPaused, type JobContext, type JobOutcome, type JobWork } from '../../jobs/jobs.ts'
 import type { JobRecord } from '../../../storage/jobs/jobs.ts'
 
@@ -51,8 +52,8 @@ export interface MigrationDeps {
   readonly accounts: InternalAccountCache
   /** Whether the provider of a connection opens accounts for balances. */
   readonly opensAccounts: (client: TransactionClient, connectionId: string) => Promise<boolean>
-  /** Moves the cash of balances where both connections, or one, are at the sandbox bank. */
-  readonly moveCash: (client: TransactionClient, move: BalanceMove) => Promise<void>
+  /** Has the banks that move cash at our word move that of balances. */
+  readonly moveCash: MoveCash
 }
 
 /** Makes the work of the job. */

@@ -228,6 +228,8 @@ const payee = {
   customerId,
   shard: 7,
   connectionId: rich.connectionId,
+  payerConnectionId: rich.connectionId,
+  cash: { from: INTERNAL, to: INTERNAL },
   fees: [],
   payer: { name: 'Payer', maskedIdentifier: null, bankName: null, country: null },
   endToEndId: null,

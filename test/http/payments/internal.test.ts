@@ -3,93 +3,17 @@
  * payee's side of it.
  */
 import t from 'tap'
-import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
-import type { IncomingPayment } from '../../../lib/incoming-payments/incoming-payment-schema.ts'
 import type { Payment, PaymentCheck } from '../../../lib/payments/payment-schema.ts'
 import type { Transaction } from '../../../lib/transactions/transaction-schema.ts'
-import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
-import { createWorld, paymentBody, type Customer, type World } from '../../support/world.ts'
+import { createWorld, paymentBody } from '../../support/world.ts'
 import { checked, row, submitted } from '../bulk-payments/submitting.ts'
 import { rowsOf } from '../bulk-payments/support.ts'
 import { quote } from '../exchange/support.ts'
 import { shut } from '../incoming-payments/support.ts'
 import { createByKey, setMode } from '../recipients/support.ts'
 import { charge } from '../pricing/pricing.ts'
-
-const eur = (minor: number | bigint) => ({ amountMinor: String(minor), currency: 'EUR' })
-
-/** The account by which a balance is reached from its own country. */
-const accountOf = async (client: Client, balanceId: string): Promise<AccountDetails> =>
-  (await client.list<AccountDetails>(`/balances/${balanceId}/details`)).body.data[0]!
-
-/** A recipient of `payer` whose account is that of a balance of `payee`. Made by key, and approved as people would. */
-async function recipientOf(world: World, payer: Client, payee: Client, balanceId: string): Promise<string> {
-  const {
-    iban,
-    sortCode,
-    accountNumber,
-    routingNumber,
-    accountHolderName: name,
-    currency,
-    country,
-  } = await accountOf(payee, balanceId)
-  const address = { line1: 'Street 1', city: 'City', postalCode: '10005', state: 'NY', country: 'US' }
-  const bank =
-    iban !== null
-      ? { iban }
-      : sortCode !== null
-        ? { bankCountry: country, sortCode, accountNumber }
-        : { bankCountry: country, routingNumber, accountNumber, accountType: 'checking' }
-  const made = await createByKey(payer, {
-    name,
-    currency,
-    bank,
-    ...(routingNumber === null ? {} : { address }),
-  } as never)
-  if (made.status !== 201) throw new Error(made.text)
-  await approved(world, made.body.id)
-  return made.body.id
-}
-
-/** Lets what waits for people go on, without their signing in. */
-async function approved(world: World, recipientId: string): Promise<void> {
-  await world.query('delete from outbox where object_id in (select id from approval where subject_id = $1)', [
-    recipientId,
-  ])
-  await world.query('delete from approval where subject_id = $1', [recipientId])
-  await world.query(`update recipient set status = 'active', approval = null, version = version + 1 where id = $1`, [
-    recipientId,
-  ])
-}
-
-interface Pair {
-  readonly payer: Customer
-  readonly payee: Customer
-  readonly from: string
-  readonly to: string
-  readonly recipientId: string
-}
-
-/** Two customers of one operator, and the one as the recipient of the other. */
-async function pairOf(world: World, amount = 100_000n): Promise<Pair> {
-  await setMode(world, 'none')
-  const payer = await world.customer({ balances: [{ currency: 'EUR', amount }] })
-  const payee = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
-  const [from, to] = [payer.balanceIds[0]!, payee.balanceIds[0]!]
-  return { payer, payee, from, to, recipientId: await recipientOf(world, payer.client, payee.client, to) }
-}
-
-const incomingOf = async ({ client }: Customer) => (await client.list<IncomingPayment>('/incoming-payments')).body.data
-const made = async (client: Client, body: Parameters<Client['createPayment']>[0]): Promise<Payment> =>
-  (await client.createPayment(body)).body
-const rulesOf = async (world: World, id: string) =>
-  (
-    await world.query<{ entry: string }>(
-      `select p.rule || ' ' || p.amount as entry from posting p where p.source_id = $1 order by p.entry_id, p.ordinal`,
-      [id],
-    )
-  ).map(({ entry }) => entry)
+import { accountOf, approved, eur, incomingOf, made, pairOf, recipientOf, rulesOf } from './platform-support.ts'
 
 t.test('a payment to the account of another customer is booked between the two balances', async (t) => {
   await using world = await createWorld()

@@ -61,6 +61,29 @@ t.test('staff resolve what the bank does not speak of', async (t) => {
   )
 })
 
+t.test('cash that no bank moves at our word is moved by staff', async (t) => {
+  await using world = await createWorld()
+  const { client, from, to, connection } = await apart(world)
+  await world.query(`update provider_connection set provider = 'no_such_adapter' where id = $1`, [connection])
+  const made = (await client.createTransfer(transferBody(to, from, 900))).body
+  await becomes(client, made.id, 'exception')
+  const [first, second] = [
+    await world.person('operations').signIn(),
+    await world.person('operator_admin').signIn(),
+  ] as const
+  const [found] = (await first.get<{ data: Exception[] }>('/exceptions')).body.data
+  t.match(found, { kind: 'provider_state_unknown', related: { object: 'transfer', id: made.id } })
+  const body = { outcome: 'completed', evidence: 'Sent by the two banks’ own channels.' }
+  t.equal((await first.post(`/exceptions/${found!.id}/resolve`, body)).status, 202, 'two people have to say so')
+  t.match((await second.post<Exception>(`/exceptions/${found!.id}/resolve`, body)).body, { outcome: 'completed' })
+  await becomes(client, made.id, 'completed')
+  t.strictSame(await world.query('select rule from posting where source_id = $1 order by rule', [made.id]), [
+    { rule: 'L20' },
+    { rule: 'L21' },
+  ])
+  await world.audit()
+})
+
 t.test('while the bank is not reached, transfers wait', async (t) => {
   await using world = await createWorld({ dispatch: false })
   const { client, from, to } = await apart(world)

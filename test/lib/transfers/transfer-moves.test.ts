@@ -128,6 +128,16 @@ t.test('a timeout leaves the hold and opens an exception', async (t) => {
   t.equal(moveTransfer(state({ status: 'exception' }), TIMEOUT, context), null, 'once')
 })
 
+t.test('cash that no partner moves is an exception of its own for staff', async (t) => {
+  const moved = moveTransfer(state(), { kind: 'to_staff' }, context)!
+  t.match(moved, {
+    change: { status: 'exception' },
+    effects: { exceptions: [{ kind: 'provider_state_unknown', message: /move it, and resolve/ }] },
+  })
+  t.notOk(moved.effects.holdResolutions)
+  t.equal(moveTransfer(state({ status: 'exception' }), { kind: 'to_staff' }, context), null, 'once')
+})
+
 t.test('what is over stays so', async (t) => {
   for (const status of ['completed', 'failed', 'on_hold'] as const) {
     for (const move of [CONFIRM, REFUSE, TIMEOUT] as TransferMove[])

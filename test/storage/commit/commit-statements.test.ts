@@ -58,6 +58,8 @@ const MEMBERS: { readonly [Member in keyof Required<Effects>]: true } = {
   idempotency: true,
   credits: true,
   debits: true,
+  places: true,
+  cashOrders: true,
   approvals: true,
   complianceHolds: true,
   exceptions: true,

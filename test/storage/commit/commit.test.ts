@@ -449,6 +449,18 @@ t.test('a credit needs a balance that is open and of its currency', async (t) =>
   await auditIsClean(t, ledger)
 })
 
+t.test('a decision rests on the connection of the balance that it credits', async (t) => {
+  const ledger = await openLedger(t, [100n, 0n])
+  const connection = await connect(t, ledger)
+  const [a, b] = ledger.balances as [string, string]
+  const turn = turnOf(await balanceOf(connection, a), [move(ledger, b, 1n)], MONDAY)
+  await ledger.read('update balance set connection_id = $2 where id = $1', [b, ids.next()])
+  t.strictSame((await refused(t, ledger, () => commit(connection, [turn], MONDAY))).conflicts, [
+    { kind: 'fact_stale', command: turn.commands[0] },
+  ])
+  t.match(await ledger.funds(b), { posted: 0n })
+})
+
 t.test('every reason is reported at once, each with its command', async (t) => {
   const ledger = await openLedger(t, [100n, 100n])
   const connection = await connect(t, ledger)
