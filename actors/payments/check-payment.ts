@@ -12,9 +12,10 @@ import { moneyJson } from '../../lib/base/money.ts'
 import type { QuoteRecord } from '../../lib/exchange/quote.ts'
 import type { ConversionOrder } from '../../lib/payments/conversion.ts'
 import { createPayment } from '../../lib/payments/create-payment.ts'
-import type { CreatePayment } from '../../lib/payments/create-payment-command.ts'
+import { calendarOf, type CreatePayment } from '../../lib/payments/create-payment-command.ts'
 import { feeOf, feeTaxOf } from '../../lib/pricing/fees.ts'
-import { chooseRail, type RailReason } from '../../lib/rails/choose-rail.ts'
+import type { CalendarTerms } from '../../lib/rails/business-days.ts'
+import { chooseRail, type RailQuestion, type RailReason } from '../../lib/rails/choose-rail.ts'
 import { RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import { arrivalOf, timingOf } from '../../lib/rails/timing.ts'
 import { ProblemError, type Problem, type ProblemSlug } from '../../lib/base/problems.ts'
@@ -23,7 +24,8 @@ import { paymentWithExternalId } from '../../storage/payments/drafts.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import { loadBalances } from '../../storage/balances/balance-states.ts'
 import type { CancelDeps } from './cancel-payment.ts'
-import { commandOf, payeeOnPlatform, type PaymentInput, type PayDeps } from './submit-payment.ts'
+import { railQuestion } from '../providers/routing/route-payment.ts'
+import { commandOf, type PaymentInput, type PayDeps } from './submit-payment.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 
@@ -102,12 +104,14 @@ export async function examinePayment(
   let verification: RecipientVerification | null = null
   let conversion: ConversionOrder | undefined
   let routedRail: Rail | undefined
+  let calendar: CreatePayment['calendar']
   if (payee !== null) {
     const asked = await command(deps, caller, input, payee, externalIdOwner)
     if ('problem' in asked) issues.push(...issuesOf(asked.problem))
     else {
       verification = verificationIn(asked.command)
       conversion = asked.command.conversion
+      calendar = asked.command.calendar
       if (asked.command.policyRefusal === null) routedRail = asked.command.rail
       if (payer !== null) issues.push(...objections(payer, asked.command, clock.now()))
     }
@@ -115,7 +119,11 @@ export async function examinePayment(
   const choice =
     payee === null || payee.currency !== input.amount.currency
       ? null
-      : chosen(payee, input, payeeOnPlatform(payee) !== null, routedRail)
+      : chosen(
+          railQuestion(deps, input, payee, conversion?.buyBalance.connectionId ?? payer?.connectionId),
+          payee,
+          routedRail,
+        )
   const terms =
     payer === null ||
     payee === null ||
@@ -128,6 +136,7 @@ export async function examinePayment(
             rail: choice.rail,
             toOwnAccount: payee.ownAccount,
             quote: conversion?.quote,
+            calendar: calendarOf(payer, { ...(calendar === undefined ? {} : { calendar }) }),
             convert: converterAt(deps.market?.rates() ?? NO_MARKET, payer.connectionId, clock.now()),
           },
           input,
@@ -191,25 +200,14 @@ function objections(payer: BalanceState, asked: CreatePayment, now: number): Pay
 }
 
 function chosen(
+  question: RailQuestion,
   payee: PayableRecipient,
-  { amount, requestedRail }: PaymentInput,
-  onPlatform: boolean,
   routed: Rail | undefined,
 ): { readonly rail: Rail; readonly reason: RailReason } | null {
-  const choice = chooseRail(
-    {
-      currency: amount.currency as CurrencyCode,
-      amountMinor: BigInt(amount.amountMinor),
-      bankCountry: payee.bankCountry,
-      fields: payee.fields,
-      requested: requestedRail ?? null,
-      onPlatform,
-    },
-    payee.rails.table,
-  )
+  const choice = chooseRail(question, payee.rails.table)
   if (!('rail' in choice)) return null
   const row = routed === undefined || routed === choice.rail ? undefined : RAILS.get(routed)
-  return row === undefined ? choice : { rail: row.rail, reason: speedOf(row, BigInt(amount.amountMinor)) }
+  return row === undefined ? choice : { rail: row.rail, reason: speedOf(row, question.amountMinor) }
 }
 
 function termsOf(
@@ -218,11 +216,13 @@ function termsOf(
     rail,
     toOwnAccount,
     quote,
+    calendar,
     convert,
   }: {
     readonly rail: Rail
     readonly toOwnAccount: boolean
     readonly quote: QuoteRecord | undefined
+    readonly calendar: CalendarTerms | null
     readonly convert: Convert
   },
   input: PaymentInput,
@@ -232,7 +232,7 @@ function termsOf(
   const money = (amountMinor: bigint) => moneyJson({ amountMinor, currency: payer.currency as CurrencyCode })
   const fee = quote?.fee ?? feeOf(payer.fees, rail, amount)
   const tax = quote === undefined ? feeTaxOf(payer.fees, rail, fee) : 0n
-  const timing = timingOf(rail, input.executionDate ?? null, payer.calendar, now)
+  const timing = timingOf(rail, input.executionDate ?? null, calendar, now)
   const row = RAILS.get(rail)
   const match =
     payer.policy === null
@@ -255,7 +255,7 @@ function termsOf(
     totalDebit: money((quote?.sellAmount ?? amount) + fee),
     executionDate: timing.executionDate,
     estimatedArrival: timestamp(
-      arrivalOf(rail, row !== undefined && speedOf(row, amount) === 'instant', timing, payer.calendar, now),
+      arrivalOf(rail, row !== undefined && speedOf(row, amount) === 'instant', timing, calendar, now),
     ),
     approval: {
       required: match !== null,

@@ -7,7 +7,6 @@
 import { sandboxDecisionIn } from '../../lib/sandbox/approvals.ts'
 import { NO_MARKET } from '../../lib/exchange/market.ts'
 import { timestamp, type Clock } from '../../lib/base/clock.ts'
-import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
@@ -17,11 +16,9 @@ import { railDate } from '../../lib/rails/business-days.ts'
 import { editorsSince, requestersOf } from '../../lib/approvals/requesters.ts'
 import type { DraftInput } from '../../lib/payments/draft.ts'
 import { givenOf } from '../../lib/payments/given-schema.ts'
-import type { KeptRouting } from '../../lib/providers/routing.ts'
 import type { PaymentRecord, QueuePlace } from '../../lib/payments/payment.ts'
 import { checkReference, railReference, referenceMessage } from '../../lib/rails/reference.ts'
-import { chooseRail, type RailChoice, type RailQuestion } from '../../lib/rails/choose-rail.ts'
-import { chargeBearerOf, ON_PLATFORM_RAIL, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
+import { chargeBearerOf, RAILS, speedOf, type Rail } from '../../lib/rails/rails.ts'
 import { refuseField } from '../../lib/base/problems.ts'
 import { paymentFieldFault } from '../../lib/recipients/payment-fields.ts'
 import { keptVerification } from '../../lib/recipients/verification.ts'
@@ -34,7 +31,7 @@ import { balanceActor, type BalanceReply } from '../balances/balance.ts'
 import type { Conversions } from './payment-conversions.ts'
 import type { PayeeVerifier } from '../providers/bank.ts'
 import type { FxMarkets } from '../providers/fx.ts'
-import { routeNew } from '../providers/routing/route-payment.ts'
+import { routedRail } from '../providers/routing/route-payment.ts'
 import type { RoutingTable } from '../providers/routing/routing-table.ts'
 import type { ActorSystem } from '../runtime/system.ts'
 import { Overloaded } from '../runtime/lane.ts'
@@ -210,8 +207,13 @@ export async function commandOf(
   let buying: Promise<ConversionOrder> | undefined
   const bought = async () =>
     input.quoteId == null ? undefined : await (buying ??= conversionFor(deps, caller, input.quoteId, { usedBy, draw }))
-  const { choice, rail, routing } = await routedRail(deps, input, recipient, bought, {
-    onPlatform: payeeOnPlatform(recipient) !== null,
+  const {
+    choice,
+    rail = null,
+    routing,
+    calendar,
+  } = await routedRail(deps, input, recipient, {
+    home: async () => (await bought())?.buyBalance.connectionId,
     isMade: draw,
   })
   checkForRail(input, recipient, rail, now)
@@ -243,6 +245,7 @@ export async function commandOf(
     // The fallback is never written: without a rail the payment is refused first.
     rail: rail ?? 'internal',
     ...(routing === undefined ? {} : { routing }),
+    ...(calendar === undefined ? {} : { calendar }),
     instant: terms !== undefined && speedOf(terms, amount) === 'instant',
     executionDate: input.executionDate ?? null,
     createdBy: caller.createdBy,
@@ -272,31 +275,6 @@ export async function commandOf(
     ...(caller.batchApprovalId === undefined ? {} : { batchApprovalId: caller.batchApprovalId }),
     ...(draft === null ? {} : { draft }),
   }
-}
-
-/** Chooses the rail, and the connection where the operator has something to decide; no rail: none can carry it. */
-async function routedRail(
-  { routing, balances }: Pick<PayDeps, 'routing' | 'balances'>,
-  { amount, requestedRail, sourceBalanceId }: PaymentInput,
-  recipient: PayableRecipient,
-  bought: () => Promise<ConversionOrder | undefined>,
-  { onPlatform, isMade }: { readonly onPlatform: boolean; readonly isMade: boolean },
-): Promise<{ readonly choice: RailChoice; readonly rail: Rail | null; readonly routing?: KeptRouting | undefined }> {
-  const question: RailQuestion = {
-    currency: amount.currency as CurrencyCode,
-    amountMinor: BigInt(amount.amountMinor),
-    bankCountry: recipient.bankCountry,
-    fields: recipient.fields,
-    requested: requestedRail ?? null,
-    onPlatform,
-  }
-  const choice = chooseRail(question, recipient.rails.table)
-  const rail = 'rail' in choice ? choice.rail : null
-  if (rail === null || rail === ON_PLATFORM_RAIL || routing?.isRouted(recipient.payer.operatorId) !== true)
-    return { choice, rail }
-  const homeConnectionId = async () =>
-    (await bought())?.buyBalance.connectionId ?? (await balances.find(sourceBalanceId))?.connectionId
-  return { choice, ...(await routeNew(routing, { payer: recipient, question, rail, homeConnectionId, isMade })) }
 }
 
 /**
@@ -345,15 +323,6 @@ function instructionOf(
     notifyRecipient: input.notifyRecipient ?? false,
   }
 }
-
-/**
- * Finds the account of a recipient when the rail `internal` can carry a payment to it: a balance of the same operator.
- * Null for any other account. Where the two balances sit at two connections, their cash is moved by L21.
- */
-export const payeeOnPlatform = ({
-  platformAccount,
-}: Pick<PayableRecipient, 'platformAccount'>): PayableRecipient['platformAccount'] =>
-  platformAccount?.sameOperator === true ? platformAccount : null
 
 /**
  * Lists the people who shaped the terms of a payment, other than the requester; undefined for a payment that is made

@@ -1,5 +1,5 @@
 /** The recipient of a schedule. */
-import { payeeOnPlatform } from '../payments/submit-payment.ts'
+import { payeeOnPlatform } from '../providers/routing/route-payment.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
 import type { PayableRecipient } from '../../storage/recipients/recipient-cache.ts'
 import type { Caller } from '../../lib/identity/caller.ts'

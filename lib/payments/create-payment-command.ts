@@ -3,10 +3,12 @@
  * input of the decision beside the balance (create-payment.ts).
  */
 import type { SandboxDecision } from '../approvals/opening.ts'
+import type { BalanceState } from '../balances/balance.ts'
 import type { Recorded } from '../balances/decision.ts'
 import type { Problem } from '../base/problems.ts'
 import type { MarketRates } from '../exchange/market.ts'
 import type { KeptRouting } from '../providers/routing.ts'
+import type { CalendarTerms } from '../rails/business-days.ts'
 import type { Rail } from '../rails/rails.ts'
 import type { ConversionOrder } from './conversion.ts'
 import type { Given } from './given-schema.ts'
@@ -39,6 +41,11 @@ export interface CreatePayment extends Recorded, Given {
   readonly rail: Rail
   /** How the payment leaves, where that is not by the connection of the balance that pays; absent for most payments. */
   readonly routing?: KeptRouting
+  /**
+   * The calendar of the connection by which the payment leaves; null where none is kept, absent where that is the
+   * connection of the balance.
+   */
+  readonly calendar?: CalendarTerms | null
   /** The balance on this platform that belongs to the recipient's account; absent for an account at another bank. */
   readonly payeeBalanceId?: string
   readonly instant: boolean
@@ -111,3 +118,9 @@ export interface PaymentCreated {
 export interface RailsChanged {
   readonly kind: 'rails_changed'
 }
+
+/** The calendar by which a payment of a balance leaves; null where none is kept. */
+export const calendarOf = (
+  balance: Pick<BalanceState, 'calendar'>,
+  { calendar }: Pick<CreatePayment, 'calendar'>,
+): CalendarTerms | null => (calendar === undefined ? balance.calendar : calendar)

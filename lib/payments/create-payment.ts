@@ -13,7 +13,7 @@ import { moneyProblem } from '../customers/money-access.ts'
 import { insufficientFunds, invalid, refuse, unrecorded, type BalanceDecision } from '../balances/decision.ts'
 import { together } from '../decisions/merge.ts'
 import { conversionFault, exchangeFor, quoteRefusal, type ConversionOrder } from './conversion.ts'
-import type { CreatePayment, PaymentCreated, RailsChanged } from './create-payment-command.ts'
+import { calendarOf, type CreatePayment, type PaymentCreated, type RailsChanged } from './create-payment-command.ts'
 import { newPayment, type AcceptedTerms } from './new-payment.ts'
 import { approvalTier, openApproval } from './payment-approval.ts'
 import type { PaymentRecord } from './payment.ts'
@@ -96,7 +96,7 @@ export function createPayment(
   const stale = conversion === undefined ? null : quoteRefusal(conversion, now)
   if (stale !== null) return refuse(balance, command, now, stale)
   if (command.policyRefusal !== null) return refuse(balance, command, now, command.policyRefusal)
-  const timing = timingOf(command.rail, command.executionDate, balance.calendar, now)
+  const timing = timingOf(command.rail, command.executionDate, calendarOf(balance, command), now)
   // An exchange sells from its balance now, whatever the execution date of the payment.
   const later = timing.dueAt !== null && conversion === undefined
   const spent = conversion?.quote.sellAmount ?? command.amount
@@ -111,7 +111,7 @@ export function createPayment(
   if (!later && balance.available < need) {
     // A payment of a schedule waits for missing money until the cut-off of its day, as every scheduled payment does.
     if (command.scheduledPaymentId !== undefined) {
-      const due = { ...timing, ...dueTiming(command.rail, timing.executionDate, balance.calendar, now) }
+      const due = { ...timing, ...dueTiming(command.rail, timing.executionDate, calendarOf(balance, command), now) }
       return { ...accept(balance, command, now, { timing: due, later: true, spent, fee, need }), refused: true }
     }
     return { ...refuse(balance, command, now, insufficientFunds(balance, need)), refused: true }

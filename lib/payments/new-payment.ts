@@ -4,7 +4,7 @@ import type { ExchangeRecord } from '../exchange/exchange.ts'
 import { chargesOf } from '../pricing/fees.ts'
 import { arrivalText, type Timing } from '../rails/timing.ts'
 import { conversionOf } from './conversion.ts'
-import type { CreatePayment } from './create-payment-command.ts'
+import { calendarOf, type CreatePayment } from './create-payment-command.ts'
 import { givenOf } from './given-schema.ts'
 import { NO_PROGRESS, type PaymentDetails, type PaymentRecord } from './payment.ts'
 
@@ -91,7 +91,7 @@ function detailsOf(
       bankCountry: recipient.bankCountry,
     },
     ...command.shown,
-    estimatedArrival: arrivalText(command.rail, command.instant, timing, balance.calendar, now),
+    estimatedArrival: arrivalText(command.rail, command.instant, timing, calendarOf(balance, command), now),
     instant: command.instant,
     queued: approvalId === undefined && !later && exchange === null ? command.queued : null,
   }

@@ -12,7 +12,8 @@
  * never replaced; a preferred rail that cannot carry the payment leaves the payment on the rail that it had.
  */
 import type { CustomerType } from '../customers/types.ts'
-import type { Rail } from '../rails/rails.ts'
+import type { CalendarTerms } from '../rails/business-days.ts'
+import { ON_PLATFORM_RAIL, RAILS, type Rail } from '../rails/rails.ts'
 import type { ConnectionRole, ConnectionStatus } from './connection.ts'
 import type { HealthState } from './health.ts'
 import type { ProviderCapability, ProviderDescription } from './provider.ts'
@@ -61,6 +62,8 @@ export interface RoutingConnection {
   readonly rails: ProviderDescription['rails'] | null
   /** The abilities of its provider; null: this version has no adapter for it. */
   readonly capabilities: ProviderDescription['capabilities'] | null
+  /** Its cut-offs and closed days; null where none are kept. */
+  readonly calendar: CalendarTerms | null
 }
 
 /** The facts of a payment. */
@@ -198,10 +201,40 @@ export function connectionForQuestion(
   return able.toSorted((one, other) => rank(one) - rank(other))[0]?.id ?? null
 }
 
-/** Whether an operator has anything to decide: a rule, or a connection whose payments leave elsewhere. */
+/**
+ * Whether an operator has anything to decide: a rule, a connection whose payments leave elsewhere, or one that does not
+ * carry every rail.
+ */
 export const isRouted = ({ rules, connections }: RoutingTerms): boolean =>
   rules.some(({ enabled }) => enabled) ||
-  connections.some(({ status, health }) => WORKED.has(status) && !takesPayments({ status, health }))
+  connections.some((each) => WORKED.has(each.status) && (!takesPayments(each) || isPartial(each)))
+
+/** The rails that connections may carry at all. */
+const CARRIED_RAILS = [...RAILS.keys()].filter((rail) => rail !== ON_PLATFORM_RAIL && rail !== 'card')
+
+/** Whether a connection lacks a rail, or carries one in some currencies or up to an amount alone. */
+const isPartial = ({ rails }: Pick<RoutingConnection, 'rails'>): boolean =>
+  rails !== null &&
+  CARRIED_RAILS.some((rail) => rails[rail]?.currencies !== 'all' || rails[rail]?.amountMax !== undefined)
+
+/**
+ * The rails by which a payment could leave, in its currency and up to its amount: those of the connection of its balance
+ * and of every other one that takes new work of the customer, whatever its health is now. Undefined: every rail.
+ */
+export function offeredRails(
+  { connections }: RoutingTerms,
+  payment: Pick<RoutedPayment, 'currency' | 'amount' | 'customerId' | 'homeConnectionId'>,
+): ReadonlySet<Rail> | undefined {
+  const { customerId, currency, homeConnectionId } = payment
+  const able = connections.filter(
+    ({ id, status, role, customerId: only, fallbackCurrencies }) =>
+      (status === 'active' || (status === 'draining' && id === homeConnectionId)) &&
+      (only === null || only === customerId) &&
+      (role === 'primary' || id === homeConnectionId || fallbackCurrencies.includes(currency)),
+  )
+  if (able.length === 0 || able.some((each) => !isPartial(each))) return undefined
+  return new Set(CARRIED_RAILS.filter((rail) => able.some((each) => carries(each, rail, payment))))
+}
 
 /** Statuses of connections where balances may sit. */
 const WORKED: ReadonlySet<ConnectionStatus> = new Set(['active', 'draining', 'retired'])
@@ -282,7 +315,7 @@ function faultOf(
 function carries(
   connection: Pick<RoutingConnection, 'rails'> | undefined,
   rail: Rail,
-  { currency, amount }: RoutedPayment,
+  { currency, amount }: Pick<RoutedPayment, 'currency' | 'amount'>,
 ): boolean {
   if (connection === undefined) return false
   if (connection.rails === null) return true

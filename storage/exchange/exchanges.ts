@@ -8,7 +8,7 @@ import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { plainArray } from '../db/array-literal.ts'
 import type { Reader } from '../db/connection.ts'
 import type { Database } from '../db/database.ts'
-import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
+import { CALENDAR_OF_CONNECTION, LEAVES_BY } from '../providers/connection-calendars.ts'
 import { loadPayments } from '../payments/payment-states.ts'
 import { from, select } from '../db/select.ts'
 import type { TransactionClient } from '../db/transaction.ts'
@@ -95,7 +95,7 @@ export async function loadExchanges(
   )
 }
 
-const DATES = `select p.id, p.execution_date::text, ${CALENDAR_OF_CONNECTION} from payment p join provider_connection k on k.id = p.connection_id where p.id = any($1::uuid[])`
+const DATES = `select p.id, p.execution_date::text, ${CALENDAR_OF_CONNECTION} from payment p ${LEAVES_BY} where p.id = any($1::uuid[])`
 
 /** Reads the payments that exchanges buy for, by their ids. They are not locked: their versions are the fence. */
 async function paymentsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, BoughtFor>> {

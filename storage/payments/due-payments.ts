@@ -8,7 +8,7 @@ import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import { CALENDAR_OF_CONNECTION } from '../providers/connection-calendars.ts'
+import { CALENDAR_OF_CONNECTION, LEAVES_BY } from '../providers/connection-calendars.ts'
 
 export interface DuePayment {
   readonly paymentId: string
@@ -63,7 +63,7 @@ export async function datesOf(
     rows: [row],
   } = await client.query<{ day: string; calendar: CalendarTerms | null }>({
     name: 'dates_of_payment',
-    text: `select p.execution_date::text as day, ${CALENDAR_OF_CONNECTION} as calendar from payment p join provider_connection k on k.id = p.connection_id where p.id = $1`,
+    text: `select p.execution_date::text as day, ${CALENDAR_OF_CONNECTION} as calendar from payment p ${LEAVES_BY} where p.id = $1`,
     values: [paymentId],
   })
   if (row === undefined) throw new Error(`The payment ${paymentId} does not exist.`)

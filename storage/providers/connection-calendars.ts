@@ -79,3 +79,10 @@ export async function writeConnectionCalendar(
 
 /** SQL of the calendar of a connection `k`; null where cut-offs and calendars are ignored. */
 export const CALENDAR_OF_CONNECTION = `case when k.environment <> 'sandbox' or (k.config->>'realCalendar')::boolean then k.config end`
+
+/**
+ * SQL that joins to a payment `p` the connection `k` by which it leaves: the one to which it was routed, or that of the
+ * balance that pays, which may have moved since the payment was made.
+ */
+export const LEAVES_BY = `left join balance pays on pays.id = p.paying_balance_id
+  join provider_connection k on k.id = case when p.routing is null then coalesce(pays.connection_id, p.connection_id) else p.connection_id end`

@@ -7,6 +7,7 @@
  * time that the sum takes, so that sums cost a twentieth of one connection of the database at most.
  */
 import { dateIn, type Clock } from '../../../lib/base/clock.ts'
+import type { CalendarTerms } from '../../../lib/rails/business-days.ts'
 import type { Rail } from '../../../lib/rails/rails.ts'
 import {
   connectionForQuestion,
@@ -19,6 +20,7 @@ import {
   type RoutedVolume,
   type RoutingDecision,
   type RoutingTerms,
+  offeredRails,
 } from '../../../lib/providers/routing.ts'
 import type { Queries } from '../../../storage/db/transaction.ts'
 import { readRoutedVolumes, readRoutingTerms } from '../../../storage/providers/routing/routing-terms.ts'
@@ -106,6 +108,17 @@ export class RoutingTable {
   /** Whether an operator has anything to decide for its payments. */
   isRouted(operatorId: string): boolean {
     return this.#routed.has(operatorId)
+  }
+
+  /** The cut-offs and closed days of a connection; null where none are kept. */
+  calendarOf(operatorId: string, connectionId: string): CalendarTerms | null {
+    return this.#terms.get(operatorId)?.connections.find(({ id }) => id === connectionId)?.calendar ?? null
+  }
+
+  /** The rails by which a payment could leave; undefined: every rail. */
+  offeredRails(operatorId: string, payment: Parameters<typeof offeredRails>[1]): ReturnType<typeof offeredRails> {
+    const terms = this.#terms.get(operatorId)
+    return terms === undefined ? undefined : offeredRails(terms, payment)
   }
 
   /** Whether a connection is sent nothing new at present, so that its payments may leave through another. */

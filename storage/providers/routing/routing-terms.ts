@@ -11,6 +11,8 @@ import type { RoutedVolume, RoutingConnection, RoutingRule, RoutingTerms } from 
 import { pick } from '../../db/columns.ts'
 import { expression, from, select } from '../../db/select.ts'
 import type { Queries } from '../../db/transaction.ts'
+import type { CalendarTerms } from '../../../lib/rails/business-days.ts'
+import { CALENDAR_OF_CONNECTION } from '../connection-calendars.ts'
 import { ProviderConnection } from '../provider-connection-entity.ts'
 import { RoutingRuleRow } from './routing-rule-entity.ts'
 
@@ -40,6 +42,7 @@ const CONNECTION = select({
   operatorId: expression<string>('k.operator_id'),
   provider: expression<ProviderId>('k.provider'),
   ...pick(from(ProviderConnection, 'k'), ['id', 'customerId', 'name', 'status', 'role', 'health']),
+  calendar: expression<CalendarTerms | null>(CALENDAR_OF_CONNECTION),
   fallbackCurrencies: expression<readonly string[]>('to_jsonb(k.fallback_currencies)'),
 })
 

@@ -42,6 +42,7 @@ const connection = (id: string, more: Partial<RoutingConnection> = {}): RoutingC
   health: 'healthy',
   rails: null,
   capabilities: null,
+  calendar: null,
   ...more,
 })
 const PAYMENT: RoutedPayment = {
@@ -242,6 +243,7 @@ const aConnection = (id: string) =>
     role: fc.constantFrom(...CONNECTION_ROLES),
     fallbackCurrencies: fc.subarray([...CURRENCIES]),
     health: fc.constantFrom('healthy' as const, ...HEALTH_STATES),
+    calendar: fc.constant(null),
     rails: maybe(
       fc.constantFrom(
         { sepa: { currencies: 'all' as const, amountMax: 50n } },
