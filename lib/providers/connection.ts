@@ -7,6 +7,9 @@
  * A connection that was never active is retired, or deleted, at once.
  */
 import { createHmac } from 'node:crypto'
+import type { CurrencyCode } from '../base/currency.ts'
+import { moneyJson } from '../base/money.ts'
+import type { AccountKey } from '../ledger/chart.ts'
 import { transitionProblem, type Problem } from '../base/problems.ts'
 import type { HealthState } from './health.ts'
 import type { ProviderEnvironment } from './provider.ts'
@@ -145,24 +148,68 @@ export function statusAfterProbe(status: ConnectionStatus, ok: boolean): Connect
 export const statusAfterChange = (status: ConnectionStatus): ConnectionStatus =>
   status === 'verified' || status === 'failed' ? 'draft' : status
 
-/** What keeps a draining connection from retiring. */
-export interface ConnectionTies {
-  /** Orders, returns and money of which the partner still has to tell. */
-  readonly inFlight: number
-  /** Balances that are not closed. */
-  readonly balances: number
+/**
+ * The ties of a connection, which keep it from being retired or deleted, in words for staff. `deleted`: the tie counts
+ * only for a connection that was never active.
+ */
+const TIES = {
+  inFlight: { text: (count) => `${count} orders or returns are in flight` },
+  waitingCredits: { text: (count) => `${count} credits wait for an owner or a review` },
+  exchanges: { text: (count) => `${count} exchanges or contracts are open` },
+  debits: { text: (count) => `${count} direct debits or collections are not over` },
+  holds: { text: (count) => `${count} transfers or credits are held for a review or a recall` },
+  balances: { text: (count) => `${count} balances have not moved` },
+  files: { text: (count) => `${count} files of orders are not sent` },
+  events: { text: (count) => `${count} events wait in the inbox or have failed` },
+  rules: { text: (count) => `${count} routing rules name it`, deleted: true },
+  webhooks: { text: () => 'webhooks still come: end them with the partner, and set another secret', deleted: true },
+} as const satisfies Readonly<Record<string, { readonly text: (count: number) => string; readonly deleted?: true }>>
+
+/** An account of a connection that is not zero, in minor units by its normal side. */
+export interface OpenAccount {
+  readonly key: AccountKey
+  readonly currency: string
+  readonly amount: bigint
 }
 
-/** Checks whether a draining connection may retire; null when it may. */
-export function retirementProblem({ inFlight, balances }: ConnectionTies): Problem | null {
-  if (inFlight === 0 && balances === 0) return null
-  const what = [
-    ...(inFlight > 0 ? [`${inFlight} orders or credits are in flight`] : []),
-    ...(balances > 0 ? [`${balances} balances have not moved`] : []),
+/** What is left of a connection: counts by tie, and its accounts of the ledger that are not zero. */
+export interface ConnectionTies extends Readonly<Record<keyof typeof TIES, number>> {
+  readonly accounts: readonly OpenAccount[]
+}
+
+/**
+ * The account that may keep an amount at a connection that retires: the fees and the operator's own money, which the
+ * operator takes from its bank by itself.
+ */
+const LEFT_AT_BANK: AccountKey = 'nostro'
+
+/**
+ * Checks whether a connection may retire (`draining`), or be given up though it was never active; null when it may.
+ *
+ * @returns a problem with the reasons, each with its count, or with the amount of an account
+ */
+export function retirementProblem(status: ConnectionStatus, ties: ConnectionTies): Problem | null {
+  const isLeft = status === 'draining'
+  const reasons = [
+    ...Object.entries(TIES).flatMap(([tie, { text, ...rest }]) => {
+      const count = ties[tie as keyof typeof TIES]
+      return count === 0 || (isLeft && 'deleted' in rest) ? [] : [{ tie, count, message: text(count) }]
+    }),
+    ...ties.accounts
+      .filter(({ key }) => !isLeft || key !== LEFT_AT_BANK)
+      .map(({ key, currency, amount }) => ({
+        tie: 'ledger',
+        account: key,
+        balance: moneyJson({ amountMinor: amount, currency: currency as CurrencyCode }),
+        message: `the account ${key} in ${currency} is not zero`,
+      })),
   ]
-  return {
-    slug: 'invalid-transition',
-    detail: `The connection cannot retire: ${what.join(', ')}.`,
-    extra: { currentStatus: 'draining', allowed: [], inFlight, balances },
-  }
+  if (reasons.length === 0) return null
+  const what = reasons.map(({ message }) => message).join(', ')
+  const { inFlight, balances } = ties
+  return transitionProblem(`The connection cannot ${isLeft ? 'retire' : 'be deleted'}: ${what}.`, status, [], {
+    inFlight,
+    balances,
+    reasons,
+  })
 }

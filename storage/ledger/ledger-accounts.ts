@@ -8,6 +8,7 @@ import { accountOf, type AccountKey } from '../../lib/ledger/chart.ts'
 import type { LedgerAccount } from '../../lib/ledger/ledger-schema.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { moneyJson } from '../../lib/base/money.ts'
+import type { OpenAccount } from '../../lib/providers/connection.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import type { Queries } from '../db/transaction.ts'
 import type { Database } from '../db/database.ts'
@@ -103,6 +104,24 @@ export async function totalsOf(
         select credit_account, 0, amount from posting where booked_at >= ${SINCE_DAYS} and credit_account = any($1::uuid[])) s group by id`,
   })
   return new Map(rows.map(([id, debits, credits]) => [id, { debits: BigInt(debits), credits: BigInt(credits) }]))
+}
+
+/** The accounts of a connection that are not zero, by key and currency. @throws DatabaseUnavailable */
+export async function openAccountsAt(queries: Queries, connectionId: string): Promise<readonly OpenAccount[]> {
+  const accounts = await queries.query<[string, AccountKey, string]>({
+    name: 'accounts_at_connection',
+    values: [connectionId],
+    text: 'select id, key, currency from account where connection_id = $1 order by key, currency',
+  })
+  const totals = await totalsOf(
+    queries,
+    accounts.map(([id]) => id),
+  )
+  return accounts.flatMap(([id, key, currency]) => {
+    const { debits, credits } = totals.get(id) ?? NOTHING
+    const amount = accountOf(key).normalSide === 'debit' ? debits - credits : credits - debits
+    return amount === 0n ? [] : [{ key, currency, amount }]
+  })
 }
 
 function accountJson(row: AccountRow, totals: ReadonlyMap<string, AccountTotals>): LedgerAccount {

@@ -112,8 +112,8 @@ export async function lockMovingBalance(
 }
 
 /**
- * Counts what of a locked balance is under way at its connection: payments on their way, transfers, exchanges and
- * contracts, credits that are reviewed, recalled or sent back, and accounts that are being opened. Payments that wait
+ * Counts what of a locked balance is under way at its connection: payments on their way, transfers (also under review),
+ * exchanges and contracts, credits that are reviewed, recalled or sent back, and accounts that are being opened. Payments that wait
  * for their day or an approval are not: they choose their connection when they are handed over.
  */
 export async function underWayAt(
@@ -131,6 +131,8 @@ export async function underWayAt(
           where i.shard = $3 and p.customer_id = $2 and p.paying_balance_id = $1 and p.connection_id = $4)
         + (select count(*) from transfer_order o join transfer t on t.id = o.transfer_id
           where o.shard = $3 and o.due_at is not null and t.customer_id = $2 and $1 in (t.from_balance_id, t.to_balance_id))
+        + (select count(*) from compliance_hold c join transfer t on t.id = c.subject_id
+          where c.status = 'open' and c.subject_type = 'transfer' and c.customer_id = $2 and $1 in (t.from_balance_id, t.to_balance_id))
         + (select count(*) from exchange x where x.customer_id = $2 and $1 in (x.sell_balance_id, x.buy_balance_id) and x.connection_id = $4
           and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out'))
         + (select count(*) from incoming_payment n where n.connection_id = $4 and n.balance_id = $1

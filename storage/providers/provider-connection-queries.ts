@@ -6,6 +6,7 @@ import { plainArray } from '../db/array-literal.ts'
 import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../db/page.ts'
 import { bigintExpression, expression, instantOrNull, select } from '../db/select.ts'
 import type { Queries } from '../db/transaction.ts'
+import { openAccountsAt } from '../ledger/ledger-accounts.ts'
 
 export interface ConnectionFilters {
   readonly status?: readonly string[]
@@ -81,21 +82,37 @@ export async function readLive(queries: Queries, ids: readonly string[]): Promis
   return new Map(rows.map((row) => LIVE.read(row)).map((live) => [live.connectionId, live]))
 }
 
-/**
- * Counts what keeps a connection from retiring: orders and returns in flight, money that arrived there and belongs to
- * no balance yet, exchanges and contracts that are open, and balances.
- */
-export async function countTies(queries: Queries, connectionId: string): Promise<ConnectionTies> {
-  const [row] = await queries.query<[string, string]>({
+/** SQL of what is left of the connection `$1`, in the order of `TIES`. */
+const TIE_COUNTS = {
+  inFlight: `select count(*) from (${ORDERS('$1::uuid')}) o`,
+  waitingCredits: `select count(*) from incoming_payment n where n.connection_id = $1 and n.status in ('unallocated', 'under_review')`,
+  exchanges: `select count(*) from exchange x where x.connection_id = $1 and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out')
+    and not exists (select from fx_order o where o.exchange_id = x.id)`,
+  debits: `select (select count(*) from incoming_debit d where d.connection_id = $1 and (d.status in ('announced', 'pending_confirmation') or d.answer_due_at is not null))
+    + (select count(*) from collection c where c.connection_id = $1 and c.status in ('submitted', 'exception'))`,
+  holds: `select (select count(*) from compliance_hold h join transfer_order o on o.transfer_id = h.subject_id
+      where h.status = 'open' and h.subject_type = 'transfer' and $1 in (o.from_connection_id, o.to_connection_id))
+    + (select count(*) from hold h join incoming_payment n on n.id = h.subject_id where h.status = 'active' and h.subject_type = 'recall' and n.connection_id = $1)`,
+  balances: `select count(*) from balance b where b.connection_id = $1 and b.status <> 'closed'`,
+  files: `select count(*) from provider_file f where f.connection_id = $1 and f.direction = 'out' and f.due_at is not null`,
+  events: `select (select count(*) from provider_inbox e where e.due_at is not null and e.connection_id = $1)
+    + (select count(*) from provider_inbox e join provider_connection k on k.id = e.connection_id
+      where e.status = 'failed' and e.operator_id = k.operator_id and k.id = $1)`,
+  rules: `select count(*) from routing_rule r where r.connection_id = $1`,
+  webhooks: `select count(*) from provider_connection k where k.id = $1 and k.webhook_registration = 'registered'`,
+} as const satisfies Readonly<Record<keyof Omit<ConnectionTies, 'accounts'>, string>>
+
+/** Counts what is left of a connection, and sums its accounts of the ledger. @throws the driver's errors */
+export async function readTies(queries: Queries, connectionId: string): Promise<ConnectionTies> {
+  const names = Object.keys(TIE_COUNTS) as (keyof typeof TIE_COUNTS)[]
+  const [counts] = await queries.query<string[]>({
     name: 'connection_ties',
     values: [connectionId],
-    text: `select (select count(*) from (${ORDERS('$1::uuid')}) o)
-        + (select count(*) from incoming_payment n where n.connection_id = $1 and n.status in ('unallocated', 'under_review')
-            and (n.return_state in ('due', 'sent') or n.status in ('unallocated', 'under_review')))
-        + (select count(*) from exchange x where x.connection_id = $1 and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out')
-            and not exists (select from fx_order o where o.exchange_id = x.id)),
-      (select count(*) from balance b where b.connection_id = $1 and b.status <> 'closed')`,
+    text: `select ${names.map((name) => `(${TIE_COUNTS[name]})`).join(', ')}`,
   })
-  const [inFlight, balances] = row as [string, string]
-  return { inFlight: Number(inFlight), balances: Number(balances) }
+  const of = Object.fromEntries(names.map((name, nth) => [name, Number(counts![nth])]))
+  return {
+    ...(of as Omit<ConnectionTies, 'accounts'>),
+    accounts: await openAccountsAt(queries, connectionId),
+  }
 }

@@ -5,7 +5,7 @@ import type { Caller } from '../../../lib/identity/caller.ts'
 import { moveConnection, retirementProblem, type ProviderConnectionRecord } from '../../../lib/providers/connection.ts'
 import { through } from '../../../storage/db/transaction.ts'
 import { closeAccountsAt } from '../../../storage/providers/connection-moves.ts'
-import { countTies } from '../../../storage/providers/provider-connection-queries.ts'
+import { readTies } from '../../../storage/providers/provider-connection-queries.ts'
 import type { ChangeTransaction } from '../../commands/changes.ts'
 import { WITHOUT_SECRETS } from './change-connection.ts'
 import type { ConnectionDeps } from './connection-deps.ts'
@@ -60,7 +60,7 @@ async function drain(
 
 /**
  * Retires a connection and destroys its secrets: a draining one when nothing is in flight and its balances have moved,
- * any other when it was never active. Accounts that its partner still keeps for balances are closed.
+ * any other when it was never active and nothing names it. Accounts that its partner still keeps for balances are closed.
  *
  * @throws ProblemError `not-found`, `invalid-transition`
  */
@@ -71,17 +71,20 @@ export async function retireConnection(
 ): Promise<ProviderConnectionRecord> {
   return await changeLocked(deps, by, id, async (tx, { before }) => {
     const status = allowed(moveConnection(before.status, 'retire'))
-    if (before.status === 'draining') {
-      const problem = retirementProblem(await countTies(through(tx.client), id))
-      if (problem !== null) throw new ProblemError(problem)
-      await closeAccountsAt(tx.client, id, tx.now)
-    }
+    await checkTies(tx, before)
+    if (before.status === 'draining') await closeAccountsAt(tx.client, id, tx.now)
     return await applyChange(tx, by, 'retired', before, { ...WITHOUT_SECRETS, status, retiredAt: tx.now })
   })
 }
 
+/** @throws ProblemError `invalid-transition` with the reasons while something of a connection is left */
+async function checkTies({ client }: ChangeTransaction, { id, status }: ProviderConnectionRecord): Promise<void> {
+  const problem = retirementProblem(status, await readTies(through(client), id))
+  if (problem !== null) throw new ProblemError(problem)
+}
+
 /**
- * Deletes a connection that was never active: it is retired, and its secrets are destroyed.
+ * Deletes a connection that was never active and that nothing names: it is retired, and its secrets are destroyed.
  *
  * @throws ProblemError `not-found`, `precondition-failed`, `invalid-transition`
  */
@@ -94,6 +97,7 @@ export async function deleteConnection(
   await changeLocked(deps, by, id, async (tx, { before }) => {
     checkVersion(before, expected)
     const status = allowed(moveConnection(before.status, 'delete'))
+    await checkTies(tx, before)
     return await applyChange(tx, by, 'deleted', before, { ...WITHOUT_SECRETS, status, retiredAt: tx.now })
   })
 }

@@ -12,6 +12,7 @@ import {
   fingerprintOf,
   moveConnection,
   retirementProblem,
+  type ConnectionTies,
   statusAfterChange,
   statusAfterProbe,
   type ConnectionMove,
@@ -48,10 +49,39 @@ t.test('a probe and a change decide about connections that are not in use alone'
   t.strictSame(after(statusAfterChange), ['draft', 'draft', 'active', 'draining', 'retired', 'draft'])
 })
 
+const NO_TIES: ConnectionTies = {
+  ...{
+    inFlight: 0,
+    waitingCredits: 0,
+    exchanges: 0,
+    debits: 0,
+    holds: 0,
+    balances: 0,
+    files: 0,
+    events: 0,
+    rules: 0,
+    webhooks: 0,
+  },
+  accounts: [],
+}
+
 t.test('a connection retires when nothing is left at its partner', async (t) => {
-  t.equal(retirementProblem({ inFlight: 0, balances: 0 }), null)
-  t.match(retirementProblem({ inFlight: 2, balances: 0 }), { extra: { inFlight: 2, balances: 0 } })
-  t.match(retirementProblem({ inFlight: 0, balances: 3 }), { detail: /3 balances have not moved/ })
+  const draining = (ties: Partial<ConnectionTies>) => retirementProblem('draining', { ...NO_TIES, ...ties })
+  const draft = (ties: Partial<ConnectionTies>) => retirementProblem('draft', { ...NO_TIES, ...ties })
+  t.equal(draining({}), null)
+  t.match(draining({ inFlight: 2 }), { extra: { currentStatus: 'draining', inFlight: 2, balances: 0 } })
+  t.match(draining({ balances: 3 }), { detail: /3 balances have not moved/ })
+  for (const tie of ['waitingCredits', 'exchanges', 'debits', 'holds', 'files', 'events'] as const)
+    t.match(draining({ [tie]: 4 }), { extra: { reasons: [{ tie, count: 4 }] } })
+  for (const tie of ['rules', 'webhooks'] as const) {
+    t.equal(draining({ [tie]: 1 }), null, `${tie} end with the connection`)
+    t.match(draft({ [tie]: 1 }), { extra: { reasons: [{ tie }] } })
+  }
+  const account = (key: 'nostro' | 'unallocated') => ({ accounts: [{ key, currency: 'EUR', amount: 5n }] })
+  const ledger = { extra: { reasons: [{ tie: 'ledger', balance: { amountMinor: '5', currency: 'EUR' } }] } }
+  t.equal(draining(account('nostro')), null, 'the own money of the operator')
+  t.match(draining(account('unallocated')), ledger)
+  t.match(draft(account('nostro')), ledger)
 })
 
 t.test('a fingerprint tells credentials apart, of one connection alone', async (t) => {
