@@ -33,19 +33,31 @@ t.test('a day on which everything arrived is matched, line by line', async (t) =
     await client.paymentReaching(id, 'completed')
   }
   const day = endDay(world)
+  // The opening credits were booked by the clock of the machine, which TEST_START may have left days behind.
+  const [seeded] = await world.query<{ day: string }>(
+    `select (min(p.booked_at) at time zone 'UTC')::date::text as day from posting p where p.credit_account = $1`,
+    [balances.EUR],
+  )
+  const isFirstDay = seeded!.day === day
+  const opening = isFirstDay ? 0 : OPENING
   const done = await reconcile(world, day)
   t.match(done, {
     status: 'matched',
     error: null,
     currency: 'EUR',
     day,
-    matched: 3,
+    matched: isFirstDay ? 3 : 2,
     timing: 0,
     breaks: 0,
     difference: eur(0),
     unexplained: eur(0),
-    statement: { entries: 3, openingBalance: eur(0), closingBalance: eur(OPENING - 12_050), sha256: /^[0-9a-f]{64}$/ },
-    nostro: { openingBalance: eur(0), closingBalance: eur(OPENING - 12_050) },
+    statement: {
+      entries: isFirstDay ? 3 : 2,
+      openingBalance: eur(opening),
+      closingBalance: eur(OPENING - 12_050),
+      sha256: /^[0-9a-f]{64}$/,
+    },
+    nostro: { openingBalance: eur(opening), closingBalance: eur(OPENING - 12_050) },
   })
   t.strictSame(await breaksOf(world, done), [])
   t.strictSame(
@@ -58,7 +70,7 @@ t.test('a day on which everything arrived is matched, line by line', async (t) =
     errors: [{ field: '/connectionId', code: 'not_found' }],
   })
   const gbp = await reconcile(world, day, 'GBP')
-  t.match(gbp, { status: 'matched', matched: 1 }, 'each currency by itself')
+  t.match(gbp, { status: 'matched', matched: isFirstDay ? 1 : 0 }, 'each currency by itself')
 })
 
 t.test('what midnight divides is timing, and matched the day after', async (t) => {
