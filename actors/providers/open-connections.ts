@@ -56,6 +56,11 @@ export interface OpenConnectionsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
+/** A connection cannot be opened: its secrets were sealed with another key, or its adapter refuses its configuration. */
+export class ConnectionUnusable extends Error {
+  override readonly name = 'ConnectionUnusable'
+}
+
 /** An opened connection, with what it was made from and what closes it. */
 interface Kept {
   readonly connection: OpenedConnection
@@ -72,6 +77,8 @@ export class OpenConnections {
   /** Connections that are to be read again before they are used. */
   readonly #stale = new Set<string>()
   readonly #reading = new Map<string, Promise<OpenedConnection | null>>()
+  /** The fingerprints of connections that cannot be opened: each is logged once. */
+  readonly #unusable = new LRUCache<string, string>({ max: OPEN_MAX })
 
   constructor(options: OpenConnectionsOptions) {
     this.#options = options
@@ -82,7 +89,8 @@ export class OpenConnections {
    * for its provider.
    *
    * @param transaction the transaction that the caller is in, which then reads the connection where it has to be read
-   * @throws Error when its adapter cannot use its configuration or its credentials; the driver's errors
+   * @throws ConnectionUnusable, which is logged once for each state of the connection and counts as a failed call; the
+   *   driver's errors
    */
   async open(id: string, transaction?: Queries): Promise<OpenedConnection | null> {
     const known = this.#kept.get(id)
@@ -136,7 +144,8 @@ export class OpenConnections {
       const fingerprint = fingerprintOf(row)
       const known = this.#kept.peek(id)
       if (known?.fingerprint === fingerprint) return known.connection
-      const opened = this.#keep(adapter, row, fingerprint)
+      const opened = this.#tryToKeep(adapter, row, fingerprint)
+      this.#unusable.delete(id)
       this.#kept.set(id, opened)
       return opened.connection
     } catch (error) {
@@ -154,6 +163,20 @@ export class OpenConnections {
       return await open.probe(this.#options.clock.now())
     } finally {
       await close()
+    }
+  }
+
+  /** @throws ConnectionUnusable */
+  #tryToKeep(adapter: Adapter, row: ConnectionToOpen, fingerprint: string): Kept {
+    try {
+      return this.#keep(adapter, row, fingerprint)
+    } catch (cause) {
+      const { id } = row
+      const error = new ConnectionUnusable((cause as Error).message, { cause })
+      this.#options.health.record(id, { ok: false, latencyMs: 0, error: error.message })
+      if (this.#unusable.get(id) !== fingerprint) this.#options.onError(error, `opening the connection ${id}`)
+      this.#unusable.set(id, fingerprint)
+      throw error
     }
   }
 
@@ -229,7 +252,8 @@ export class OpenConnections {
 
 /** @throws Error for a secret that was sealed under another key of the service */
 function opened(secret: string | null, what: string): string {
-  if (secret === null) throw new Error(`The ${what} of the connection cannot be opened with the key of this service.`)
+  if (secret === null)
+    throw new Error(`The ${what} of the connection cannot be opened with the key of this service; set it again.`)
   return secret
 }
 

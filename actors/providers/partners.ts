@@ -17,7 +17,7 @@ import type { CreditPartner } from './credits.ts'
 import type { DebitPartner, DebitQuestion, DebitStatus, DebitSubmission } from './debits.ts'
 import type { FxMarkets, FxPartner, FxStatus, FxSubmission } from './fx.ts'
 import type { IncomingDebitPartner } from './incoming-debits.ts'
-import type { Adapters, OpenConnections, OpenedConnection } from './open-connections.ts'
+import { ConnectionUnusable, type Adapters, type OpenConnections, type OpenedConnection } from './open-connections.ts'
 import type { StatementPartner } from './statements.ts'
 
 export interface PartnersOptions {
@@ -91,7 +91,7 @@ class Dispatch {
     try {
       return await this.#options.connections.open(connectionId, transaction)
     } catch (error) {
-      this.#options.onError(error, `opening the connection ${connectionId}`)
+      if (!(error instanceof ConnectionUnusable)) this.#options.onError(error, `opening the connection ${connectionId}`)
       return null
     }
   }

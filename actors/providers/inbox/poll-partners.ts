@@ -14,6 +14,7 @@ import {
 } from '../../../storage/providers/provider-polls.ts'
 import type { Task } from '../../runtime/tasks.ts'
 import type { EventKeeper } from './event-keeper.ts'
+import { ConnectionUnusable } from '../open-connections.ts'
 import type { InboxConnection, InboxPartners } from './inbox-ports.ts'
 
 /** Windows overlap by this: the clocks of providers differ, and some list an event a while after it happened. */
@@ -57,7 +58,24 @@ async function poll(deps: PollDeps, connectionId: string): Promise<void> {
   const { database, clock, partners, onError } = deps
   const found = await readPoll(database, connectionId)
   if (found === null) return
-  const connection = await partners.open(connectionId)
+  const postpone = async (error: unknown, everyMs: number) => {
+    if (!(error instanceof ConnectionUnusable)) onError(error, `the events of connection ${connectionId}`)
+    const failures = found.failures + 1
+    await writePoll(database, {
+      ...found,
+      failures,
+      error: (error as Error).message.slice(0, ERROR_MAX),
+      polledAt: clock.now(),
+      dueAt: clock.now() + Math.min(everyMs * 2 ** Math.min(failures, 16), PAUSE_MS_MAX),
+    })
+  }
+  let connection: InboxConnection | null
+  try {
+    connection = await partners.open(connectionId)
+  } catch (error) {
+    if (!(error instanceof ConnectionUnusable)) throw error
+    return await postpone(error, MINUTE_MS)
+  }
   if (connection?.adapter.list === undefined) {
     await endPoll(database, connectionId)
     return
@@ -73,16 +91,7 @@ async function poll(deps: PollDeps, connectionId: string): Promise<void> {
     const dueAt = clock.now() + (isEnded ? everyMs : 0)
     await writePoll(database, { ...listed, failures: 0, error: null, polledAt: clock.now(), dueAt })
   } catch (error) {
-    onError(error, `the events of connection ${connectionId}`)
-    const failures = found.failures + 1
-    const pauseMs = Math.min(everyMs * 2 ** Math.min(failures, 16), PAUSE_MS_MAX)
-    await writePoll(database, {
-      ...found,
-      failures,
-      error: (error as Error).message.slice(0, ERROR_MAX),
-      polledAt: clock.now(),
-      dueAt: clock.now() + pauseMs,
-    })
+    await postpone(error, everyMs)
   }
 }
 

@@ -4,9 +4,13 @@ import { refuse } from '../../../lib/base/problems.ts'
 import { redactedHeaders } from '../../../lib/providers/provider-event.ts'
 import { hmacFits, type SignedBody } from '../../../lib/security/signed-body.ts'
 import type { Verification, WebhookAnswer } from '../adapters/adapter.ts'
+import { ConnectionUnusable } from '../open-connections.ts'
 import type { WebhookRegistrations } from '../connections/webhook-registrations.ts'
 import type { EventKeeper } from './event-keeper.ts'
 import type { InboxConnection, InboxPartners } from './inbox-ports.ts'
+
+/** The time after which a provider may repeat a webhook, seconds: staff have to set the secrets of the connection. */
+const REPEAT_S = 300
 
 /** Stands for the secret and the signature where there are none, so that a refusal takes the time of a wrong signature. */
 const DECOY = Buffer.alloc(32)
@@ -15,7 +19,8 @@ const DECOY = Buffer.alloc(32)
  * Verifies a webhook and keeps it; one that was kept before changes nothing.
  *
  * @returns the answer that the provider expects; null for the usual one
- * @throws ProblemError `unauthenticated`, whatever is wrong: a sender without the secret learns nothing
+ * @throws ProblemError `unauthenticated`, whatever is wrong: a sender without the secret learns nothing;
+ *   `service-unavailable` while the connection cannot be opened, so that its provider sends the webhook again
  */
 export async function receiveWebhook(
   {
@@ -33,7 +38,10 @@ export async function receiveWebhook(
   request: SignedBody,
 ): Promise<WebhookAnswer | null> {
   const now = clock.now()
-  const connection = await partners.open(connectionId)
+  const connection = await partners.open(connectionId).catch((error: unknown) => {
+    if (!(error instanceof ConnectionUnusable)) throw error
+    refuse('service-unavailable', 'The connection takes no webhooks at present.', { retryAfterSeconds: REPEAT_S })
+  })
   const verification = verified(connection, request, now)
   if (connection !== null && connection.webhookSecret !== null) await registrations.note(connection, verification.valid)
   if (connection === null || !verification.valid)

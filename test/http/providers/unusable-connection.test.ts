@@ -1,0 +1,43 @@
+/** A connection whose secrets were sealed with another key of the service: webhooks, health, and the way out. */
+import t from 'tap'
+import type { ProviderConnectionView } from '../../../lib/providers/connection-schema.ts'
+import { until } from '../../support/until.ts'
+import { createWorld } from '../../support/world.ts'
+import { bySandbox } from '../kyc/support.ts'
+import { deliver, eventBody, putSecret } from './inbox-support.ts'
+
+t.test('a connection whose secrets cannot be opened', async (t) => {
+  await using world = await createWorld()
+  const [first] = await world.query<{ id: string }>('select id from provider_connection')
+  const { id } = first!
+  await putSecret(world, id)
+  const body = eventBody('something.else', {})
+  const send = async () => await deliver(world, id, body, bySandbox(body, { at: world.now() }))
+  await world.query(
+    `update provider_connection set webhook_secret = set_byte(webhook_secret, length(webhook_secret) - 1, get_byte(webhook_secret, length(webhook_secret) - 1) # 1) where id = $1`,
+    [id],
+  )
+  await until('the node has heard of it', async () => (await send()).status === 503)
+  for (let nth = 0; nth < 3; nth++) {
+    const refused = await send()
+    t.equal(refused.status, 503)
+    t.ok(Number(refused.headers.get('retry-after')) > 0)
+    const text = await refused.text()
+    t.match(JSON.parse(text), { code: 'service-unavailable' })
+    t.notMatch(text, /key|secret/, 'a sender learns no reason')
+  }
+  const shown = async () => (await world.operator.get<ProviderConnectionView>(`/provider-connections/${id}`)).body
+  await until('its health shows it', async () => (await shown()).health === 'down', { deadlineMs: 30_000 })
+  t.match((await shown()).lastError, /cannot be opened with the key of this service; set it again/)
+
+  const logged = world.logged.filter((line) => line.includes(`opening the connection ${id}`))
+  t.equal(logged.length, 1, 'it is logged once')
+
+  await putSecret(world, id)
+  await until('the event is taken at last', async () => (await send()).status === 202)
+  t.strictSame(
+    await world.query('select count(*)::int from provider_inbox where connection_id = $1', [id]),
+    [{ count: 1 }],
+    'the event was not lost',
+  )
+})
