@@ -1,4 +1,4 @@
-/** What a balance must be so that an adjustment can move it. */
+/** Checks whether an adjustment can move a balance. */
 import { overdraws, type AdjustmentKind } from '../../lib/adjustments/adjustment.ts'
 import { insufficientFunds } from '../../lib/balances/decision.ts'
 import { ProblemError, refuseField, refuseTransition } from '../../lib/base/problems.ts'

@@ -41,7 +41,7 @@ const FIELDS: readonly AdjustmentField[] = [
 /** Decisions of the last moments of a month may still be on their way to the database for this time. */
 const COMMITTED_AFTER_MS = 5 * MINUTE_MS
 
-/** What an adjustment moves, as far as the books tell. */
+/** The accounts that an adjustment moves, as far as the books tell. */
 export type AdjustmentTerms = Pick<
   AdjustmentRecord,
   | 'kind'

@@ -13,11 +13,9 @@ import {
 } from '../../lib/kyc/connection.ts'
 import type { KycConnectionCreate, KycConnectionUpdate } from '../../lib/kyc/kyc-connection-schema.ts'
 import type { KycProviderId } from '../../lib/onboarding/case-words.ts'
-import { shardOf } from '../../lib/shards/shard.ts'
 import { changeKycConnection, insertKycConnection, lockKycConnections } from '../../storage/kyc/kyc-connections.ts'
-import { writeEvent } from '../../storage/outbox/outbox.ts'
-import { recordChange, runChange, type ChangeTransaction } from '../commands/changes.ts'
-import { auditCaller } from '../commands/trail.ts'
+import { runChange, type ChangeTransaction } from '../commands/changes.ts'
+import { recordStatus, type RecordedConnection } from '../providers/connections/record-status.ts'
 import { connectionFacts } from './connection-view.ts'
 import type { KycDeps } from './kyc-deps.ts'
 
@@ -139,29 +137,19 @@ export async function recordConnection(
   before: KycConnection | null,
   after: KycConnection,
 ): Promise<void> {
-  const { id, operatorId, status } = after
-  await recordChange(tx, auditCaller(by), operatorId, {
-    action: `kyc_connection.${verb}`,
-    object: { type: 'kyc_connection', id },
-    before: before === null ? null : connectionFacts(before),
-    after: connectionFacts(after),
-  })
-  if (before === null || before.status === status) return
-  await writeEvent(tx.client, {
-    id: tx.ids.next(),
-    createdAt: tx.now,
-    customerId: null,
-    operatorId,
-    shard: shardOf(operatorId),
-    type: 'provider_connection.status_changed',
-    object: 'provider_connection',
-    objectId: id,
-    status,
-    previousStatus: before.status,
-    amount: null,
-    currency: null,
-  })
+  await recordStatus(
+    tx,
+    by,
+    { kind: 'kyc_connection', action: `kyc_connection.${verb}` },
+    before === null ? null : recorded(before),
+    recorded(after),
+  )
 }
+
+const recorded = (connection: KycConnection): RecordedConnection => ({
+  ...connection,
+  facts: connectionFacts(connection),
+})
 
 /** Finds what is wrong with the secrets and levels of a body, for a provider. */
 function faultsOf(provider: KycProviderId, { levels, credentials, webhookSecret }: Writes): FieldError[] {

@@ -19,8 +19,6 @@ export interface Rest {
   readonly on: readonly Wake[]
   /** Returns when the next row is due, epoch milliseconds, which may have passed; null: none is known. */
   readonly next: () => Promise<number | null>
-  /** Whether work that has come may still be hidden, by a transaction under way: `runOnce` then polls again. */
-  readonly isBehind?: () => Promise<boolean>
 }
 
 export interface PollerOptions {
@@ -33,23 +31,6 @@ export interface PollerOptions {
   /** Called when a run has failed; the next run follows all the same. */
   readonly onError: (error: unknown) => void
   readonly rest?: Rest
-}
-
-/** The pause between two runs of a poller that is behind, and the maximum number of such runs. */
-const BEHIND_MS = 20
-const BEHIND_RUNS_MAX = 250
-
-/**
- * Runs `run` again until it is not behind any more. A transaction under way hides the work of later ones; such a
- * transaction lasts milliseconds, and after five seconds it is left to the poller's own runs. Never rejects when `run`
- * does not: a question that fails counts as an answer.
- */
-export async function untilCaughtUp(isBehind: Rest['isBehind'], run: () => Promise<void>): Promise<void> {
-  for (let runs = 0; runs < BEHIND_RUNS_MAX; runs++) {
-    if (isBehind === undefined || !(await isBehind().catch(() => false))) return
-    await new Promise((resolve) => setTimeout(resolve, BEHIND_MS))
-    await run()
-  }
 }
 
 export class Poller {
@@ -97,13 +78,12 @@ export class Poller {
   }
 
   /**
-   * Polls now, also before `start`; resolves when all work that had come is done, and never rejects. A run in progress
+   * Polls now, also before `start`; resolves when that run is over, and never rejects. A run in progress
    * may have read the clock already, so it is finished first.
    */
   async runOnce(): Promise<void> {
     await this.#polling
     await this.#poll()
-    await untilCaughtUp(this.#options.rest?.isBehind, () => this.#poll())
   }
 
   #poll(): Promise<void> {

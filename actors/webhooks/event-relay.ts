@@ -28,7 +28,7 @@ import { DeliveryOutcomes } from './delivery-outcomes.ts'
 import { EndpointActor, type EndpointDeps } from './endpoint.ts'
 import type { EndpointOwners } from './endpoint-owners.ts'
 import { createResolve, type ResolveHost } from './sender.ts'
-import { Poller, untilCaughtUp, type Rest } from '../runtime/poller.ts'
+import { Poller, type Rest } from '../runtime/poller.ts'
 import { untilDelivery, untilHopeless } from './relay-rests.ts'
 import type { Wakes } from '../runtime/wakes.ts'
 
@@ -68,6 +68,23 @@ export interface WebhooksOptions {
   readonly resolve?: ResolveHost | undefined
   /** Returns a random number from 0 to 1. */
   readonly chance: () => number
+}
+
+/** The pause between two runs of a relay that is behind, and the maximum number of such runs. */
+const BEHIND_MS = 20
+const BEHIND_RUNS_MAX = 250
+
+/**
+ * Runs `run` again until it is not behind any more. A transaction under way hides the work of later ones; such a
+ * transaction lasts milliseconds, and after five seconds it is left to the relay's own runs. Never rejects when `run`
+ * does not: a question that fails counts as an answer.
+ */
+async function untilCaughtUp(isBehind: () => Promise<boolean>, run: () => Promise<void>): Promise<void> {
+  for (let runs = 0; runs < BEHIND_RUNS_MAX; runs++) {
+    if (!(await isBehind().catch(() => false))) return
+    await new Promise((resolve) => setTimeout(resolve, BEHIND_MS))
+    await run()
+  }
 }
 
 export class Webhooks {

@@ -10,7 +10,7 @@ import type { IdSource } from '../base/ids.ts'
 /** The accounts that a close sweeps. */
 export type SweptKey = Exclude<OwnMoneyKey, 'house'>
 
-/** What is to be swept from each account, on its normal side; negative where the other side outweighs. Minor units. */
+/** The amount to sweep from each account, on its normal side; negative where the other side outweighs. Minor units. */
 export type Swept = Readonly<Partial<Record<SweptKey, bigint>>>
 
 /** The letters of the rule's own lines; each other account has a variant of its own. */

@@ -172,7 +172,7 @@ export interface OpenAccount {
   readonly amount: bigint
 }
 
-/** What is left of a connection: counts by tie, and its accounts of the ledger that are not zero. */
+/** The ties that a connection has: counts by tie, and its accounts of the ledger that are not zero. */
 export interface ConnectionTies extends Readonly<Record<keyof typeof TIES, number>> {
   readonly accounts: readonly OpenAccount[]
 }

@@ -33,7 +33,7 @@ export const LATENCY_BOUNDS_MS = [50, 100, 200, 500, 1_000, 2_000, SLOW_MS, 10_0
 export interface CallOutcome {
   readonly ok: boolean
   readonly latencyMs: number
-  /** What was wrong, in words for staff and without secrets. */
+  /** The fault, in words for staff and without secrets. */
   readonly error?: string
 }
 

@@ -37,7 +37,7 @@ export const VERIFICATIONS = ['signature', 'transport'] as const
 export type VerifiedBy = (typeof VERIFICATIONS)[number]
 
 /**
- * What became of a message. `known`: it counted before; `no_effect`: it came late, or said nothing new; `corrected`: the
+ * The outcomes of messages. `known`: it counted before; `no_effect`: it came late, or said nothing new; `corrected`: the
  * provider was asked and said otherwise, which counted in its place.
  */
 export const MESSAGE_OUTCOMES = [
@@ -124,7 +124,7 @@ export function redactedHeaders(
 // ── Sources side by side
 // ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What one event says of an object. */
+/** The statement of an event about an object. */
 export interface Telling {
   readonly eventId: string
   readonly source: ProviderEventSource

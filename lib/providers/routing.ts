@@ -38,10 +38,10 @@ export interface RoutingRule {
   readonly match: RoutingMatch
   readonly connectionId: string
   readonly preferredRail: Rail | null
-  /** What the connection charges the operator for a payment: a fixed amount and a share, in hundredths of a per cent. */
+  /** The charge of the connection to the operator for a payment: a fixed amount and a share, in hundredths of a per cent. */
   readonly costPerPayment: bigint | null
   readonly costBps: number
-  /** What rules may send through the connection on one day (UTC). */
+  /** The most that rules may send through the connection on one day (UTC). */
   readonly dailyVolumeMax: bigint | null
   readonly dailyCountMax: number | null
   readonly enabled: boolean
@@ -83,7 +83,7 @@ export interface RoutedPayment {
   readonly homeConnectionId: string
 }
 
-/** What rules have sent through a connection on the day, in the currency of the payment and in all currencies. */
+/** The sum that rules have sent through a connection on the day, in the currency of the payment and in all currencies. */
 export interface RoutedVolume {
   /** Minor units. */
   readonly amount: bigint
@@ -96,7 +96,7 @@ export interface RoutingTerms {
   readonly connections: readonly RoutingConnection[]
 }
 
-/** What is asked beside the terms and the payment. */
+/** The facts on which a decision rests beside the terms and the payment. */
 export interface RoutingQuestion {
   /** The volume of the day of a connection, in the currency of the payment. */
   readonly volumeOf: (connectionId: string) => RoutedVolume

@@ -15,7 +15,7 @@ export const REPORT_FORMATS = {
 } as const
 export type ReportFileFormat = keyof typeof REPORT_FORMATS
 
-/** What a report covers. Days are `YYYY-MM-DD`, both included, in the zone of the report. */
+/** The scope of a report. Days are `YYYY-MM-DD`, both included, in the zone of the report. */
 export interface ReportQuestion {
   readonly kind: ReportKind
   readonly from: string
@@ -95,7 +95,7 @@ export interface SafeguardedDay {
   readonly connectionId: string | null
   readonly connection: string | null
   readonly currency: string
-  /** What each account has at the end of the day: debits less credits. */
+  /** The balance of each account at the end of the day: debits less credits. */
   readonly accounts: ReadonlyMap<AccountKey, bigint>
   /** The bank's statement of the day; null while it was not compared. */
   readonly statement: {
@@ -108,11 +108,11 @@ export interface SafeguardedDay {
 
 /** The figures of a day that the reconciliations of a regulator ask for. */
 export interface SafeguardedFigures {
-  /** What is owed to customers: the requirement. */
+  /** The debt to customers: the requirement. */
   readonly customerMoney: bigint
-  /** What is the operator's own, fees and their tax included. */
+  /** The operator's own money, fees and their tax included. */
   readonly ownMoney: bigint
-  /** What is at the bank: the resource. */
+  /** The money at the bank: the resource. */
   readonly bankPerBooks: bigint
   /** Of the internal reconciliation: zero in correct books. */
   readonly booksDifference: bigint

@@ -80,7 +80,7 @@ async function firstMissing(client: TransactionClient): Promise<number | null> {
   return row?.day == null ? null : Date.parse(row.day)
 }
 
-/** What a list of entries looks for in the days; null for anything. */
+/** The filter by which a list of entries reads the days; null for anything. */
 export interface SoughtDays {
   readonly operatorId: string
   readonly accountIds: readonly string[] | null
@@ -125,7 +125,7 @@ export async function nearestDay(
   return rows[0]?.[0] ?? null
 }
 
-/** What a list of entries has to know before it reads a page. Times are epoch milliseconds. */
+/** The facts that a list of entries needs before it reads a page. Times are epoch milliseconds. */
 export interface LedgerEdges {
   /** The time from which on postings are in no added day; null where no day is added. */
   readonly addedUntil: number | null

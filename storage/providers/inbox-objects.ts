@@ -9,7 +9,7 @@ import type { Rail } from '../../lib/rails/rails.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Queries } from '../db/transaction.ts'
 
-/** What a message names. `reference`: as the message has it. */
+/** The names in a message. `reference`: as the message has it. */
 export interface NamedObject {
   readonly reference: string
   readonly object: MessageObject

@@ -1,4 +1,4 @@
-/** What partners are asked with and have answered beside an outcome: facts of orders, and references of their own. */
+/** The words of questions to partners, and of their answers beside an outcome: facts of orders, and references of their own. */
 import type { Rail } from '../../lib/rails/rails.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import { expression, select } from '../db/select.ts'

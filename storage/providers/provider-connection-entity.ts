@@ -13,7 +13,7 @@ import type { CalendarTerms } from '../../lib/rails/business-days.ts'
 import { instant, managed } from '../db/entity-types.ts'
 import { Operator } from '../operators/operator-entity.ts'
 
-/** What the service itself reads of a connection's configuration: other members stay as they are. */
+/** The members of a connection's configuration that the service itself reads: other members stay as they are. */
 interface ConnectionConfig extends CalendarTerms {
   /** Of a sandbox: whether cut-offs and calendars apply. */
   readonly realCalendar?: boolean

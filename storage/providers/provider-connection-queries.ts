@@ -57,7 +57,7 @@ const ORDERS = (k: string): string => `
   union all
   select c.created_at from cash_order c where c.to_connection_id = ${k} and c.to_booked_at is null`
 
-/** What a connection's row does not have: it changes by itself. Times are epoch milliseconds. */
+/** The live part of a connection, which its row does not have: it changes by itself. Times are epoch milliseconds. */
 const LIVE = select({
   connectionId: expression<string>('k.id'),
   probe: expression<ProbeResult | null>('h.probe'),
@@ -82,7 +82,7 @@ export async function readLive(queries: Queries, ids: readonly string[]): Promis
   return new Map(rows.map((row) => LIVE.read(row)).map((live) => [live.connectionId, live]))
 }
 
-/** SQL of what is left of the connection `$1`, in the order of `TIES`. */
+/** SQL of the ties of the connection `$1`, in the order of `TIES`. */
 const TIE_COUNTS = {
   inFlight: `select count(*) from (${ORDERS('$1::uuid')}) o`,
   waitingCredits: `select count(*) from incoming_payment n where n.connection_id = $1 and n.status in ('unallocated', 'under_review')`,
@@ -102,7 +102,7 @@ const TIE_COUNTS = {
   webhooks: `select count(*) from provider_connection k where k.id = $1 and k.webhook_registration = 'registered'`,
 } as const satisfies Readonly<Record<keyof Omit<ConnectionTies, 'accounts'>, string>>
 
-/** Counts what is left of a connection, and sums its accounts of the ledger. @throws the driver's errors */
+/** Counts the ties of a connection, and sums its accounts of the ledger. @throws the driver's errors */
 export async function readTies(queries: Queries, connectionId: string): Promise<ConnectionTies> {
   const names = Object.keys(TIE_COUNTS) as (keyof typeof TIE_COUNTS)[]
   const [counts] = await queries.query<string[]>({

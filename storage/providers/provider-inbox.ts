@@ -156,7 +156,7 @@ export async function readInboxEvents(
   return rows.map((row) => INBOX.read(row))
 }
 
-/** What became of an attempt to use an event. `dueAt`: when it is tried again; null: never. */
+/** The end of an attempt to use an event. `dueAt`: when it is tried again; null: never. */
 export interface InboxEnd {
   readonly event: Pick<InboxEvent, 'id' | 'attempts' | 'version'>
   readonly status: ProviderEventStatus

@@ -6,9 +6,9 @@
  *
  * Written by hand: files hold many orders.
  */
+import type { NewBookEvent, OrderChange, StatementPage } from '../../lib/providers/files/file-contents.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { FileOrderState, FileOrderStatus } from '../../lib/providers/files/order-state.ts'
-import type { DayBooking } from '../../lib/providers/files/day-statement.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
@@ -117,45 +117,16 @@ export interface NamedOrder extends FileOrderState {
   readonly blockId: string | null
 }
 
-/** A change of an order by a file. */
-export interface ChangedOrder {
-  readonly reference: string
-  readonly status: FileOrderStatus
-  readonly isBooked: boolean
-  readonly schemeCode: string | null
-  readonly returnedAmount: bigint | null
-  readonly bankRef: string | null
-  readonly contradiction: string | null
-}
-
-export interface StatementOfDay {
-  readonly currency: string
-  readonly day: string
-  readonly number: string
-  readonly page: number
-  readonly isLast: boolean
-  readonly opening: bigint | null
-  readonly closing: bigint | null
-  readonly bookings: readonly DayBooking[]
-}
-
-export interface NewFileEvent {
-  readonly source: string
-  readonly type: string
-  /** UTF-8. */
-  readonly body: Uint8Array
-}
-
-/** What a file came to. */
+/** The contents of a file, as they are written. */
 export interface ReadContents {
   readonly format: string
   readonly messageId: string | null
-  readonly changes: readonly ChangedOrder[]
-  readonly events: readonly NewFileEvent[]
-  readonly statements: readonly StatementOfDay[]
+  readonly changes: readonly OrderChange[]
+  readonly events: readonly NewBookEvent[]
+  readonly statements: readonly StatementPage[]
 }
 
-/** Writes what a file came to, with the orders that it names locked; a file that was read stays as it is. */
+/** Writes the contents of a file, with the orders that it names locked; a file that was read stays as it is. */
 export async function settleFile(
   database: Database,
   { connectionId }: FileOwner,
@@ -246,7 +217,7 @@ async function lockOrders(
 }
 
 /** Facts that a file does not tell stay as they are. */
-async function changeOrders(client: TransactionClient, changes: readonly ChangedOrder[], now: number): Promise<void> {
+async function changeOrders(client: TransactionClient, changes: readonly OrderChange[], now: number): Promise<void> {
   if (changes.length === 0) return
   await client.query({
     name: 'provider_file_orders_change',
@@ -271,7 +242,7 @@ async function changeOrders(client: TransactionClient, changes: readonly Changed
 async function insertEvents(
   client: TransactionClient,
   connectionId: string,
-  { fileId, events, now }: { readonly fileId: string; readonly events: readonly NewFileEvent[]; readonly now: number },
+  { fileId, events, now }: { readonly fileId: string; readonly events: readonly NewBookEvent[]; readonly now: number },
 ): Promise<void> {
   await client.query({
     name: 'provider_file_events_insert',
@@ -291,7 +262,7 @@ async function insertEvents(
 async function insertStatement(
   client: TransactionClient,
   connectionId: string,
-  { id, fileId, statement }: { readonly id: string; readonly fileId: string; readonly statement: StatementOfDay },
+  { id, fileId, statement }: { readonly id: string; readonly fileId: string; readonly statement: StatementPage },
 ): Promise<void> {
   const { currency, day, number, page, isLast, opening, closing, bookings } = statement
   await client.query({
@@ -330,7 +301,7 @@ export async function refuseFile(
     fault,
     event,
     now,
-  }: { readonly id: string; readonly fault: string; readonly event: NewFileEvent; readonly now: number },
+  }: { readonly id: string; readonly fault: string; readonly event: NewBookEvent; readonly now: number },
 ): Promise<void> {
   await inTransaction(database, async (client) => {
     if (!(await lockUnread(client, connectionId, id))) return

@@ -33,12 +33,12 @@ const side = (name: 'debit' | 'credit', other: 'debit' | 'credit', sign: '' | '-
   from posting p ${joined(name)} ${joined(other)}
   where p.booked_at < $3::timestamptz and coalesce(${name}_a.operator_id, ${name}_b.operator_id) = $1 and ($4::text is null or p.currency = $4)`
 
-/** What is owed on a balance moves with it. */
+/** The debt to a customer moves with its balance. */
 const moved = (connection: 'from' | 'to', sign: '' | '-'): string => `
   select ${dayOf('m.moved_at')}, m.currency, m.${connection}_connection_id, 'cust', ${sign}m.amount
   from connection_move m where m.operator_id = $1 and m.moved_at < $3::timestamptz and ($4::text is null or m.currency = $4)`
 
-/** What each account has moved on each day: debits less credits. */
+/** The movement of each account on each day: debits less credits. */
 const MOVED = `with place as materialized (${PLACES})
   select day::text as day, currency, connection_id, key, sum(amount)::text as amount
   from (${side('debit', 'credit', '')} union all ${side('credit', 'debit', '-')} union all ${moved('from', '')} union all ${moved('to', '-')}) s

@@ -5,7 +5,7 @@ import { instantsOf, type FeeSum, type ReportQuestion, type VolumeSum } from '..
 import type { Database } from '../db/database.ts'
 import { inSnapshot } from '../db/snapshot.ts'
 
-/** What was earned on an account, less what was given back. */
+/** The income of an account, less the amounts that were given back. */
 const earned = (key: string): string =>
   `sum(case when c.key = '${key}' then p.amount else 0 end - case when d.key = '${key}' then p.amount else 0 end)`
 

@@ -3,9 +3,9 @@
  * the book that says which file and which order is where. The book is durable: what a method has put into it before it
  * resolved, it holds after a crash.
  */
+import type { OrderChange, StatementPage, NewBookEvent } from '../../../lib/providers/files/file-contents.ts'
 import type { CalendarTerms } from '../../../lib/rails/business-days.ts'
 import type { CurrencyCode } from '../../../lib/base/currency.ts'
-import type { DayBooking } from '../../../lib/providers/files/day-statement.ts'
 import type { FileOrderState, FileOrderStatus } from '../../../lib/providers/files/order-state.ts'
 import type { BankFileItem } from '../../../lib/providers/iso20022/reports.ts'
 import type { Rail } from '../../../lib/rails/rails.ts'
@@ -127,7 +127,7 @@ export interface TakenFile {
   readonly temporary: { readonly name: string; readonly place: string } | null
 }
 
-/** What a written file is. */
+/** The facts of a written file. */
 export interface WrittenFile {
   readonly name: string
   readonly format: string
@@ -159,38 +159,6 @@ export interface OrderNames {
   readonly blockIds: readonly string[]
 }
 
-/** A change of an order. */
-export interface OrderChange {
-  readonly reference: string
-  readonly status: FileOrderStatus
-  readonly isBooked: boolean
-  readonly schemeCode: string | null
-  readonly returnedAmount: bigint | null
-  readonly bankRef: string | null
-  readonly contradiction: string | null
-}
-
-/** A page of a statement, its bookings by our references. */
-export interface StatementPage {
-  readonly currency: string
-  readonly day: string
-  /** The bank's number or id of the statement. */
-  readonly number: string
-  readonly page: number
-  readonly isLast: boolean
-  /** Minor units, signed; null on a page that does not begin, or end, the statement. */
-  readonly opening: bigint | null
-  readonly closing: bigint | null
-  readonly bookings: readonly DayBooking[]
-}
-
-/** An event that a file of the bank tells. */
-export interface NewBookEvent {
-  readonly source: 'file' | 'statement'
-  readonly type: string
-  readonly body: Uint8Array
-}
-
 /** An event of the book, in the form in which the inbox takes it. */
 export interface BookEvent extends NewBookEvent {
   readonly eventId: string
@@ -199,7 +167,7 @@ export interface BookEvent extends NewBookEvent {
   readonly occurredAt: number | null
 }
 
-/** What a file of the bank came to. */
+/** The contents of a file of the bank, as they are written. */
 export interface FileContents {
   readonly format: string
   /** The id that the bank gave to the message; null where it has none. */

@@ -3,17 +3,15 @@ import type { AuditVerb } from '../../../lib/base/audit-actions.ts'
 import { ProblemError, refuseNotFound, type Problem } from '../../../lib/base/problems.ts'
 import type { Caller } from '../../../lib/identity/caller.ts'
 import type { ConnectionStatus, ProviderConnectionRecord } from '../../../lib/providers/connection.ts'
-import { shardOf } from '../../../lib/shards/shard.ts'
-import { writeEvent } from '../../../storage/outbox/outbox.ts'
 import {
   changeConnection,
   lockConnections,
   type ConnectionChange,
 } from '../../../storage/providers/provider-connections.ts'
-import { recordChange, runChange, type ChangeTransaction } from '../../commands/changes.ts'
-import { auditCaller } from '../../commands/trail.ts'
+import { runChange, type ChangeTransaction } from '../../commands/changes.ts'
 import type { ConnectionDeps } from './connection-deps.ts'
 import { connectionFacts } from './connection-view.ts'
+import { recordStatus, type RecordedConnection } from './record-status.ts'
 
 export type ConnectionVerb = AuditVerb<'provider_connection'>
 
@@ -25,29 +23,19 @@ export async function recordConnection(
   before: ProviderConnectionRecord | null,
   after: ProviderConnectionRecord,
 ): Promise<void> {
-  const { id, operatorId, status } = after
-  await recordChange(tx, auditCaller(by), operatorId, {
-    action: `provider_connection.${verb}`,
-    object: { type: 'provider_connection', id },
-    before: before === null ? null : connectionFacts(before),
-    after: connectionFacts(after),
-  })
-  if (before === null || before.status === status) return
-  await writeEvent(tx.client, {
-    id: tx.ids.next(),
-    createdAt: tx.now,
-    customerId: null,
-    operatorId,
-    shard: shardOf(operatorId),
-    type: 'provider_connection.status_changed',
-    object: 'provider_connection',
-    objectId: id,
-    status,
-    previousStatus: before.status,
-    amount: null,
-    currency: null,
-  })
+  await recordStatus(
+    tx,
+    by,
+    { kind: 'provider_connection', action: `provider_connection.${verb}` },
+    before === null ? null : recorded(before),
+    recorded(after),
+  )
 }
+
+const recorded = (record: ProviderConnectionRecord): RecordedConnection => ({
+  ...record,
+  facts: connectionFacts(record),
+})
 
 /** Changes a locked connection, with its trail entry and event. @returns the connection as it is now */
 export async function applyChange(

@@ -1,5 +1,5 @@
 /**
- * What webhooks show of their registration with the partner: the first valid one that it is done, one that is signed
+ * The registration of webhooks with the partner, as webhooks show it: the first valid one that it is done, one that is signed
  * otherwise that it was done with another secret.
  */
 import type { Database } from '../../../storage/db/database.ts'
@@ -12,7 +12,7 @@ interface Opened {
 
 export class WebhookRegistrations {
   readonly #database: Database
-  /** What was noted of open connections, so that a flood of webhooks writes nothing more. */
+  /** The states that were noted of open connections, so that a flood of webhooks writes nothing more. */
   readonly #noted = new WeakMap<Opened, 'registered' | 'failed'>()
 
   constructor(database: Database) {

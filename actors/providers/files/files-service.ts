@@ -21,7 +21,7 @@ export function createFiles(node: Node): PartnerFiles {
   })
 }
 
-/** What the task needs: the connections that are open on this node. */
+/** The dependencies of the task: the connections that are open on this node. */
 export interface OpenedConnections {
   open(id: string): Promise<{ readonly adapter: Pick<AdapterConnection, 'carryOut'> } | null>
 }

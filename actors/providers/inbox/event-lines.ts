@@ -33,11 +33,11 @@ export type ReadyMessage =
   | { readonly port: 'fx'; readonly message: FxMessage }
   | { readonly port: 'incoming_debit'; readonly message: IncomingDebitMessage }
 
-/** One message of an event. */
+/** A message of an event. */
 export interface EventLine {
   readonly event: InboxEvent
   readonly facts: Pick<EventMessage, 'messageId' | 'type' | 'reference' | 'object' | 'schemeCode' | 'amount' | 'note'>
-  /** What it names; null: nothing, or a credit that is not booked yet. */
+  /** The object that it names; null: nothing, or a credit that is not booked yet. */
   readonly target: NamedObject | null
   /** Null: it matches nothing, or is no message for the service. */
   readonly ready: ReadyMessage | null

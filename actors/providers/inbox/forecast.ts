@@ -1,4 +1,4 @@
-/** What the messages of events would change now: the decisions of their actors, uncommitted. */
+/** Forecasts the changes that the messages of events would make now: the decisions of their actors, uncommitted. */
 import { refuseTransition } from '../../../lib/base/problems.ts'
 import type { ProviderEventReprocessing } from '../../../lib/providers/provider-event-schema.ts'
 import type { Queries } from '../../../storage/db/transaction.ts'

@@ -132,7 +132,7 @@ async function tellOfFailure({ client, ids, now }: ChangeTransaction, event: Inb
   })
 }
 
-/** What becomes of an event after an attempt. `error`: why nothing of it was taken; `now` is epoch milliseconds. */
+/** Decides the status of an event after an attempt. `error`: the reason why nothing of it was taken; `now` is epoch milliseconds. */
 function endOf(
   event: InboxEvent & { readonly operatorId: string },
   taken: readonly TakenLine[],

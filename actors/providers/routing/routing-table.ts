@@ -35,7 +35,7 @@ export interface RoutingTableOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** What is asked beside the payment. */
+/** The facts on which a decision rests beside the payment. */
 export interface RouteOptions {
   readonly canUse: (rail: Rail) => boolean
   readonly refusedBy?: ReadonlySet<string>

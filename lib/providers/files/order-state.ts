@@ -20,7 +20,7 @@ export interface FileOrderState {
   readonly amount: bigint
 }
 
-/** What a file tells of an order. */
+/** The status of an order, as a file tells it. */
 export interface Told {
   readonly by: 'status' | 'booking'
   readonly status: 'accepted' | 'rejected' | 'settled' | 'returned'

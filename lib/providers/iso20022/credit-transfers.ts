@@ -35,7 +35,7 @@ import { carriedText } from './texts.ts'
 /** The form of the UETR: a UUID of version 4. */
 const UETR = /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/
 
-/** What a rail carries. A rail without terms carries what SWIFT does. */
+/** The fields that a rail carries. A rail without terms carries what SWIFT does. */
 function carriageOf(rail: Rail): TextCarriage {
   const terms = RAILS.get(rail)
   return {

@@ -132,7 +132,7 @@ export class MessageElement implements ElementPlace {
   }
 }
 
-/** What is done with a message. Paths are from the element below the document. */
+/** The handling of a message. Paths are from the element below the document. */
 export interface MessageParts {
   /** The elements that are gone through; any other element in one of them is a tree. */
   readonly containers: ReadonlySet<string>

@@ -1,4 +1,4 @@
-/** What about orders cannot be written: each check returns a fault, or null where there is none. */
+/** Finds orders that cannot be written: each check returns a fault, or null where there is none. */
 import { ACCOUNT_NUMBER_MAX, NATIONAL_NUMBER, type Carriage, type TextCarriage } from './party-xml.ts'
 import type { FileOrder, MessageAccount, MessageAgent, MessageParty, OrderFault } from './messages.ts'
 import { REFERENCE_MAX } from './references.ts'

@@ -64,7 +64,7 @@ export interface PaymentType {
   readonly categoryPurpose?: string
 }
 
-/** What a file says of itself. */
+/** The head of a file. */
 export interface FileHead {
   /** Unique for the bank; at most 28 characters, because the ids of the blocks add their number to it. */
   readonly messageId: string
@@ -112,7 +112,7 @@ export type DebitScheme = MandateScheme
 /** The place of a collection among those of its mandate. */
 export type DebitSequence = 'first' | 'recurring' | 'final' | 'one_off'
 
-/** What changed in a mandate since its last collection: the former values; null where a value is the same. */
+/** The changes of a mandate since its last collection: the former values; null where a value is the same. */
 export interface MandateAmendment {
   readonly mandateId: string | null
   readonly creditorId: string | null

@@ -27,13 +27,13 @@ const PARTY_SCHEME = /^[A-Z]{4}$/
 /** Stands for a bank of which nothing is known, where the schema wants one. */
 const NO_AGENT = '<FinInstnId><Othr><Id>NOTPROVIDED</Id></Othr></FinInstnId>'
 
-/** What a scheme carries of names. */
+/** The parts of names that a scheme carries. */
 export interface Carriage {
   readonly characters: CharacterSet
   readonly nameMax: number
 }
 
-/** What a scheme carries of names and of texts for the payee; `sepa` is a scheme of the European Payments Council. */
+/** The parts of names and of texts for the payee that a scheme carries; `sepa` is a scheme of the European Payments Council. */
 export interface TextCarriage extends Carriage {
   readonly textMax: number
   readonly sepa: boolean

@@ -18,7 +18,7 @@ export interface ReportedReason {
   readonly texts: readonly string[]
 }
 
-/** What a status report says of the whole file that was sent. */
+/** The status of the whole file that was sent, as a status report has it. */
 export interface StatusReport {
   readonly version: string
   readonly messageId: string
@@ -34,14 +34,14 @@ export interface StatusReport {
   readonly reasons: readonly ReportedReason[]
 }
 
-/** What it says of a block of that file. */
+/** The status of a block of that file. */
 export interface StatusReportBlock {
   readonly blockId: string
   readonly status: string | null
   readonly reasons: readonly ReportedReason[]
 }
 
-/** What it says of one order. */
+/** The status of an order. */
 export interface StatusReportOrder {
   readonly blockId: string | null
   readonly instructionId: string | null
@@ -167,11 +167,11 @@ export interface ReportTransaction {
   readonly references: ReportReferences
   /** Our reference, where one of the references is a UUID. */
   readonly reference: string | null
-  /** What moved on the account; null where the entry has several transactions and only the entry has an amount. */
+  /** The amount that moved on the account; null where the entry has several transactions and only the entry has an amount. */
   readonly amount: bigint | null
   readonly currency: CurrencyCode
   readonly direction: ReportDirection
-  /** What was ordered, where that is another amount or currency. */
+  /** The amount that was ordered, where that is another amount or currency. */
   readonly instructed: { readonly amount: bigint; readonly currency: CurrencyCode } | null
   readonly code: BankTransactionCode | null
   readonly charges: readonly ReportCharge[]

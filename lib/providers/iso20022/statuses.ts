@@ -1,4 +1,4 @@
-/** What the statuses of a bank's report mean for a payment. */
+/** The meaning of the statuses of a bank's report for a payment. */
 import type { ReportedReason } from './reports.ts'
 
 /**

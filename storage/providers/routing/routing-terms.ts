@@ -1,5 +1,5 @@
 /**
- * What routing decides by: the rules and connections of operators, and what rules have sent through a connection.
+ * The facts of routing: the rules and connections of operators, and the sums that rules have sent through a connection.
  *
  * Volumes are sums over the routed payments of a day, read through an index that holds no other payments. So nothing is
  * counted in the commit of a payment, no row is written by every payment, and payments that failed or were cancelled

@@ -66,7 +66,7 @@ export function sentenceReason(reasons: readonly string[]): string {
   return (reasons[0] ?? 'Failed').slice(0, CODE_MAX)
 }
 
-/** What a transaction's status says of the payment: the codes of ISO 20022, of which only two are final. */
+/** The meaning of a transaction's status for the payment: the codes of ISO 20022, of which only two are final. */
 export function stateOf(status: string): 'settled' | 'rejected' | 'pending' {
   return status === 'ACSC' ? 'settled' : status === 'RJCT' ? 'rejected' : 'pending'
 }

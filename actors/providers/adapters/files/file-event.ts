@@ -46,13 +46,13 @@ export interface DebitTold {
 export interface DebitBackTold {
   readonly kind: 'debit_back'
   readonly reference: string
-  /** What tells this booking from any other, the same in each file that tells of it. */
+  /** The name that tells this booking from any other, the same in each file that tells of it. */
   readonly booking: string
   readonly amount: string
   readonly reasonCode: string | null
 }
 
-/** What no message follows from. */
+/** An event from which no message follows. */
 export interface Remark {
   readonly kind: 'remark'
   readonly reason: string

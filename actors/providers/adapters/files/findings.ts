@@ -1,6 +1,7 @@
 /** Collects what a file of a bank comes to: events for the inbox, and changes of the orders in the book. Pure. */
 import { hear, type Told } from '../../../../lib/providers/files/order-state.ts'
-import type { FileContents, NewBookEvent, OrderChange, OrderInBook, StatementPage } from '../partner-files.ts'
+import type { NewBookEvent, OrderChange, StatementPage } from '../../../../lib/providers/files/file-contents.ts'
+import type { FileContents, OrderInBook } from '../partner-files.ts'
 import { eventText, type CreditTold, type DebitBackTold, type DebitTold, type FileNews } from './file-event.ts'
 
 /** The names by which a file may mean an order. */

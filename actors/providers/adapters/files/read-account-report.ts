@@ -1,5 +1,5 @@
 /**
- * What a statement (camt.053) or notification (camt.054) comes to: orders that were paid or came back, money that came
+ * Reads the findings of a statement (camt.053) or notification (camt.054): orders that were paid or came back, money that came
  * in or was collected, and the bookings of the statement by our references. Pure.
  *
  * An entry of many orders is split into them: by its transactions, or, where the bank names only the block that it

@@ -1,4 +1,4 @@
-/** What a file of a bank comes to, and by which names it means orders. Pure. */
+/** Reads the findings of a bank's file, and the names by which it means orders. Pure. */
 import type { BankFileItem } from '../../../../lib/providers/iso20022/reports.ts'
 import type { FileContents, OrderInBook, OrderNames } from '../partner-files.ts'
 import { uuidOf } from '../../../../lib/providers/iso20022/references.ts'

@@ -1,5 +1,5 @@
 /**
- * What a status report (pain.002) comes to: the outcomes of the orders that it lists, or means as a block or a file.
+ * Reads the findings of a status report (pain.002): the outcomes of the orders that it lists, or means as a block or a file.
  * Pure.
  */
 import type { BankFileItem, ReportedReason, StatusReport } from '../../../../lib/providers/iso20022/reports.ts'
