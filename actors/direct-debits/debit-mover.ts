@@ -10,6 +10,7 @@ import type { StatusUpdate } from '../../lib/decisions/effects.ts'
 import type { CollectionMove } from '../../lib/direct-debits/collection-moves.ts'
 import type { CollectionRecord } from '../../lib/direct-debits/collection.ts'
 import { schemeDate, type Period } from '../../lib/direct-debits/dates.ts'
+import type { PatchMandate } from '../../lib/direct-debits/create-debits.ts'
 import { endOfMandate, type DebitEvent, type DebitReply } from '../../lib/direct-debits/debit-decision.ts'
 import { MANDATE_MOVES, type MandateMove } from '../../lib/direct-debits/mandate-moves.ts'
 import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
@@ -101,6 +102,25 @@ export class DebitMover {
         seed: ids.next(),
       })
     })
+  }
+
+  /**
+   * Changes the terms of a mandate, as people ask for it.
+   *
+   * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown
+   */
+  async patchMandate(
+    mandate: Pick<MandateRecord, 'id' | 'shard'>,
+    { patch, termsVersion }: Pick<PatchMandate, 'patch' | 'termsVersion'>,
+  ): Promise<DebitOutcome> {
+    const { ids } = this.#deps
+    return await this.#untilFresh(mandate, { by: 'member' }, async () => () => ({
+      kind: 'patch_mandate',
+      patch,
+      termsVersion,
+      context: { by: 'member' },
+      seed: ids.next(),
+    }))
   }
 
   /**

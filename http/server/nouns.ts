@@ -13,6 +13,7 @@ import {
   createDownloadService,
   type DownloadService,
 } from '../../actors/documents/document-service.ts'
+import { createDirectDebitService } from '../../actors/direct-debits/direct-debit-service.ts'
 import { createExchangeService, type ExchangeService } from '../../actors/exchange/exchange-service.ts'
 import { createFundsRequestService } from '../../actors/funds-requests/funds-request-service.ts'
 import { createIdentityService } from '../../actors/identity/identity-service.ts'
@@ -109,6 +110,7 @@ const independentNouns = (node: Node) => ({
   cards: createCardService(node, { issuer: sandboxIssuer }),
   branding: createBrandingService(node),
   connectionCalendars: createConnectionCalendars(node),
+  directDebits: createDirectDebitService(node),
   impersonations: createImpersonationService(node),
   journalChain: new JournalChain(node),
   notices: createNoticeService(node),

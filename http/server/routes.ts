@@ -41,6 +41,8 @@ import * as exchanges from '../exchange/exchanges.ts'
 import { getHealth, getReady } from './health.ts'
 import { getIntegrationHome, getOperatorApiUsage, listOperatorApiKeyRequests } from '../integration/integration.ts'
 import * as impersonations from '../impersonations/impersonations.ts'
+import * as collections from '../direct-debits/collections.ts'
+import * as mandates from '../direct-debits/mandates.ts'
 import * as debitControls from '../incoming-debits/debit-controls.ts'
 import * as incomingDebits from '../incoming-debits/incoming-debits.ts'
 import * as incomingPayments from '../incoming-payments/incoming-payments.ts'
@@ -129,6 +131,8 @@ export const routes: readonly Route[] = [
   ...Object.values(transfers),
   ...Object.values(exchanges),
   ...Object.values(contracts),
+  ...Object.values(mandates),
+  ...Object.values(collections),
   ...Object.values(incomingDebits),
   ...Object.values(debitControls),
   ...Object.values(incomingPayments),

@@ -87,7 +87,7 @@ export interface MandatePatch {
   readonly metadata?: Readonly<Record<string, string>>
   readonly amountLimit?: bigint | null
   readonly balance?: { readonly id: string; readonly connectionId: string }
-  readonly counterparty?: Pick<MandateCounterparty, 'name' | 'address'>
+  readonly counterparty?: Partial<Pick<MandateCounterparty, 'name' | 'address'>>
   readonly signedAt?: number
 }
 

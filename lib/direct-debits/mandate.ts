@@ -1,5 +1,7 @@
 /** Mandates as stored and as their moves read them. Amounts are bigint minor units, times epoch milliseconds. */
+import type { Static } from 'typebox'
 import type { CurrencyCode } from '../base/currency.ts'
+import type { Address } from '../contract/address.ts'
 import type { MandateManagement, MandateScheme } from '../rails/debit-schemes.ts'
 import type { DebtorAccountField, AuthorisationSource, ConsentType, CounterpartyKind, SequenceType } from './schemes.ts'
 
@@ -31,14 +33,7 @@ export const OPEN_MANDATE_STATUSES = [
 export type CounterpartyAccount = { readonly [Field in DebtorAccountField]?: string }
 
 /** The postal address of a counterparty, as the API has it. */
-export interface CounterpartyAddress {
-  readonly line1: string
-  readonly line2?: string | null
-  readonly city: string
-  readonly postalCode?: string | null
-  readonly state?: string | null
-  readonly country: string
-}
+export type CounterpartyAddress = Static<typeof Address>
 
 /** The other party of a mandate: the payer of a `collect` mandate, the creditor of a `pay` mandate. */
 export interface MandateCounterparty extends CounterpartyAccount {

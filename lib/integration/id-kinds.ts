@@ -19,6 +19,8 @@ export const ID_KINDS = {
   incoming_debit: 'an incoming debit',
   card: 'a card',
   card_transaction: 'a card transaction',
+  mandate: 'a mandate',
+  collection: 'a collection',
   funds_request: 'a funds request',
   approval: 'an approval',
   document: 'a document',

@@ -90,7 +90,7 @@ export const LEDGER_CHECKS: readonly Check[] = [
   {
     name: 'postings and their source',
     promise:
-      'every posting of a payment, transfer, exchange, incoming payment, incoming debit, adjustment or move of a balance names one that exists, of its customer and currency',
+      'every posting of a payment, transfer, exchange, incoming payment, incoming debit, collection, adjustment or move of a balance names one that exists, of its customer and currency',
     sql: `select p.entry_id, p.rule, p.source_object, p.source_id from posting p
       left join (
         select 'payment' as object, id, customer_id, currency from payment
@@ -99,13 +99,14 @@ export const LEDGER_CHECKS: readonly Check[] = [
         union all select 'exchange', id, customer_id, buy_currency from exchange
         union all select 'incoming_payment', id, customer_id, currency from incoming_payment
         union all select 'incoming_debit', id, customer_id, currency from incoming_debit
+        union all select 'collection', id, customer_id, currency from collection
         union all select 'incoming_suspense', id, operator_id, currency from incoming_payment where suspense is not null
         union all select 'connection_move', m.id, b.customer_id, m.currency from connection_move m join balance b on b.id = m.balance_id where m.amount <> 0
         union all select 'adjustment', id, coalesce(customer_id, operator_id), currency from adjustment where status = 'posted'
         union all select distinct 'period_close', q.source_id, j.operator_id, j.currency from adjustment j join posting q on q.entry_id = any(j.entry_ids)
           where j.kind = 'period_close' and j.status = 'posted' and q.source_object = 'period_close') s
         on s.object = p.source_object and s.id = p.source_id and (p.source_object <> 'exchange' or s.currency = p.currency)
-      where p.source_object in ('payment', 'transfer', 'exchange', 'incoming_payment', 'incoming_debit', 'incoming_suspense', 'connection_move', 'adjustment', 'period_close')
+      where p.source_object in ('payment', 'transfer', 'exchange', 'incoming_payment', 'incoming_debit', 'collection', 'incoming_suspense', 'connection_move', 'adjustment', 'period_close')
         and (s.id is null or s.customer_id is distinct from p.customer_id or s.currency <> p.currency)`,
   },
   {
@@ -143,7 +144,7 @@ export const LEDGER_CHECKS: readonly Check[] = [
         select *, count(*) over (partition by resource_id) as times from idempotency where status = 201) i
       left join (select 'payment' as type, id from payment union all select 'transfer', id from transfer union all select 'recipient', id from recipient
         union all select 'funds_request', id from funds_request union all select 'scheduled_payment', id from scheduled_payment
-        union all select 'exchange', id from exchange union all select 'quote', id from quote union all select 'staff_hold', id from staff_hold
+        union all select 'exchange', id from exchange union all select 'quote', id from quote union all select 'mandate', id from mandate union all select 'collection', id from collection union all select 'staff_hold', id from staff_hold
         union all select 'adjustment', id from adjustment
         union all select 'payment_question', id from payment_question union all select 'payment_answer', id from payment_answer
         union all select 'balance', id from balance union all select 'customer', id from customer union all select case when purpose is null then 'attachment' else 'document' end, id from document) o on o.id = i.resource_id and o.type = i.resource_type

@@ -8,6 +8,7 @@ import type pg from 'pg'
 import { ADJUSTMENT_CHECKS } from './audit-adjustments.ts'
 import { CHAIN_CHECKS, keptBlockCheck, type KeptBlock } from './audit-chain.ts'
 import type { Check } from './audit-check.ts'
+import { DIRECT_DEBIT_CHECKS } from './audit-direct-debits.ts'
 import { EVENT_CHECKS } from './audit-events.ts'
 import { EXCHANGE_CHECKS } from './audit-exchanges.ts'
 import { INCOMING_CHECKS } from './audit-incoming.ts'
@@ -77,6 +78,7 @@ export async function audit(
       ...WAITING_CHECKS,
       ...INCOMING_CHECKS,
       ...INCOMING_DEBIT_CHECKS,
+      ...DIRECT_DEBIT_CHECKS,
       ...EVENT_CHECKS,
       ...CONTRACT_CHECKS,
       ...BULK_PAYMENT_CHECKS,

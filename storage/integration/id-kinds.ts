@@ -18,6 +18,8 @@ const TABLES: Readonly<Record<Exclude<IdKind, 'customer'>, { readonly table: str
   incoming_debit: { table: 'incoming_debit' },
   card: { table: 'card' },
   card_transaction: { table: 'card_transaction' },
+  mandate: { table: 'mandate' },
+  collection: { table: 'collection' },
   funds_request: { table: 'funds_request' },
   approval: { table: 'approval' },
   document: { table: 'document' },

@@ -221,7 +221,8 @@ const LINES = SIDES.map(
   (side) => `select ${lineColumns(side)},
     case p.source_object when 'payment' then (select o.details::json->>'endToEndId' from payment o where o.id = p.source_id)
       when 'incoming_payment' then (select i.end_to_end_id from incoming_payment i where i.id = p.source_id)
-      when 'incoming_debit' then (select d.end_to_end_id from incoming_debit d where d.id = p.source_id) end as end_to_end_id
+      when 'incoming_debit' then (select d.end_to_end_id from incoming_debit d where d.id = p.source_id)
+      when 'collection' then (select l.end_to_end_id from collection l where l.id = p.source_id) end as end_to_end_id
   from ${linesFrom(side)} where p.${side}_account = $1 and p.${side}_sequence is not null and p.${side}_sequence >= $2 and p.${side}_sequence <= $3`,
 ).join(' union all ')
 

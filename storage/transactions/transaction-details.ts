@@ -118,11 +118,12 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
             references: { endToEndId: row.end_to_end_id, uetr: row.uetr },
           }
     }
+    case 'collection':
     case 'incoming_debit': {
       const {
         rows: [row],
       } = await sql<{ end_to_end_id: string | null }>`
-        select end_to_end_id from incoming_debit where id = ${sourceId}::uuid`.execute(db.kysely)
+        select end_to_end_id from ${sql.table(sourceObject)} where id = ${sourceId}::uuid`.execute(db.kysely)
       return row === undefined ? nothing : { ...nothing, references: { endToEndId: row.end_to_end_id, uetr: null } }
     }
     case 'transfer': {

@@ -1,0 +1,12 @@
+/** What the use cases of direct debits need. */
+import type { MandateManagement, MandateScheme } from '../../lib/rails/debit-schemes.ts'
+import type { ProviderId } from '../../lib/providers/provider.ts'
+import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
+import type { DebitMoverDeps } from './debit-mover.ts'
+
+export interface DirectDebitDeps extends DebitMoverDeps {
+  readonly orderNumbers: Pick<OrderNumbers, 'take'>
+  readonly random: (bytes: number) => Uint8Array
+  /** Tells who manages mandates of a scheme on a connection of a provider. */
+  readonly managementOf: (provider: ProviderId, scheme: MandateScheme) => MandateManagement
+}

@@ -1,0 +1,101 @@
+/** Collections of direct debits. */
+import { json, page, resource } from '../route/answer.ts'
+import { route } from '../route/route.ts'
+import { PageOf } from '../../lib/contract/page.ts'
+import {
+  Collection,
+  CollectionCreate,
+  collectionList,
+  CollectionStatusReport,
+} from '../../lib/direct-debits/collection-schema.ts'
+
+const shared = { tag: 'payments', callers: 'key', tenant: 'customer', feature: 'payments.direct_debits' } as const
+
+export const listCollections = route({
+  ...shared,
+  method: 'get',
+  path: '/collections',
+  operationId: 'listCollections',
+  summary: 'List collections',
+  scope: 'payments:read',
+  idempotency: 'none',
+  list: collectionList,
+  success: {
+    status: 200,
+    description: 'A page of collections.',
+    schema: PageOf('CollectionPage', Collection),
+    etag: true,
+  },
+  problems: [],
+  handle: async ({ list }, { directDebits }) => page(list, await directDebits.listCollections(list)),
+})
+
+export const createCollection = route({
+  ...shared,
+  method: 'post',
+  path: '/collections',
+  operationId: 'createCollection',
+  money: 'pay',
+  summary: 'Create a collection',
+  description:
+    'By default due on the earliest day that the scheme and the notice of the payer allow. The sequence is derived. A ' +
+    'collection of a mandate that is not active yet fails when the mandate fails.',
+  scope: 'payments:write',
+  idempotency: 'required',
+  stepUp: { action: 'payment.above_threshold', amount: ({ body }) => body.amount },
+  limits: ['money'],
+  body: CollectionCreate,
+  success: { status: 201, description: 'The created collection.', schema: Collection, etag: true, location: true },
+  problems: ['invalid-transition', 'duplicate-external-id', 'limit-reached'],
+  handle: ({ command }, { directDebits }) => directDebits.createCollection(command),
+})
+
+export const getCollection = route({
+  ...shared,
+  method: 'get',
+  path: '/collections/{collectionId}',
+  operationId: 'getCollection',
+  summary: 'Read a collection',
+  scope: 'payments:read',
+  idempotency: 'none',
+  success: { status: 200, description: 'The collection.', schema: Collection, etag: true },
+  problems: [],
+  handle: async ({ tenant, params }, { directDebits }) =>
+    resource(await directDebits.getCollection(tenant, params.collectionId)),
+})
+
+export const cancelCollection = route({
+  ...shared,
+  method: 'post',
+  path: '/collections/{collectionId}/cancel',
+  operationId: 'cancelCollection',
+  summary: 'Cancel a collection',
+  description: 'Until it is submitted.',
+  scope: 'payments:write',
+  idempotency: 'optional',
+  success: { status: 200, description: 'The cancelled collection.', schema: Collection },
+  problems: ['not-cancellable'],
+  handle: ({ params, command }, { directDebits }) => directDebits.cancelCollection(command, params.collectionId),
+})
+
+export const reportCollectionStatus = route({
+  tag: 'payments',
+  callers: 'staff',
+  scope: null,
+  capability: 'operations.manage',
+  tenant: 'operator',
+  feature: 'payments.direct_debits',
+  method: 'post',
+  path: '/collections/{collectionId}/status-reports',
+  operationId: 'reportCollectionStatus',
+  summary: 'Report the status of a collection',
+  description: 'What the bank has told, for collections by mandates that no provider manages.',
+  idempotency: 'none',
+  body: CollectionStatusReport,
+  exists: async (tenant, { collectionId }, { directDebits }) =>
+    (await directDebits.getCollection(tenant, collectionId)) !== null,
+  success: { status: 200, description: 'The collection as it is now.', schema: Collection },
+  problems: ['invalid-transition'],
+  handle: async ({ caller, params, body }, { directDebits }) =>
+    json(200, (await directDebits.reportCollection(caller, params.collectionId, body)).view),
+})

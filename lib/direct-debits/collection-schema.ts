@@ -1,0 +1,173 @@
+/** Collections, as the API takes and shows them. */
+import Type, { type Static } from 'typebox'
+import { list } from '../contract/list.ts'
+import {
+  CalendarDate,
+  CreatedVia,
+  ExternalId,
+  Metadata,
+  Money,
+  Nullable,
+  PositiveMoney,
+  Text,
+  Timestamp,
+  Uuid,
+  Words,
+} from '../contract/primitives.ts'
+import { COLLECTION_STATUSES } from './collection.ts'
+import { MandateScheme, SequenceType } from './mandate-schema.ts'
+import { R_TRANSACTION_TYPES } from './reason-codes.ts'
+
+const CollectionStatus = Words('CollectionStatus', COLLECTION_STATUSES)
+const Retry = {
+  enabled: Type.Boolean(),
+  maxAttempts: Type.Integer({ minimum: 1, maximum: 3 }),
+  withinDays: Type.Integer({ minimum: 1, maximum: 28 }),
+} as const
+
+export const Collection = Type.Object(
+  {
+    id: Uuid,
+    customerId: Uuid,
+    number: Type.String({ examples: ['COL7K3M9QX2TB'] }),
+    externalId: Nullable(ExternalId),
+    mandateId: Uuid,
+    balanceId: Uuid,
+    scheme: MandateScheme,
+    status: CollectionStatus,
+    statusReason: Nullable(Type.String()),
+    amount: Money,
+    dueDate: CalendarDate,
+    submissionDeadline: Timestamp,
+    sequenceType: SequenceType,
+    reference: Type.String(),
+    endToEndId: Type.String(),
+    preNotification: Nullable(
+      Type.Object(
+        {
+          sentBy: Words('PreNotificationSender', ['customer', 'service']),
+          channel: Words('PreNotificationChannel', ['email', 'letter', 'none']),
+          sentAt: Nullable(Timestamp),
+          sendBy: CalendarDate,
+          amount: Money,
+          dueDate: CalendarDate,
+        },
+        { title: 'PreNotification' },
+      ),
+    ),
+    preNotifiedAt: Nullable(Timestamp),
+    submittedAt: Nullable(Timestamp),
+    collectedAt: Nullable(Timestamp),
+    returnedAt: Nullable(Timestamp),
+    failedAt: Nullable(Timestamp),
+    cancelledAt: Nullable(Timestamp),
+    reversedAt: Nullable(Timestamp),
+    rTransactions: Type.Array(
+      Type.Object(
+        {
+          type: Type.Union([Words('RTransactionType', R_TRANSACTION_TYPES), Type.Literal('reinstatement')]),
+          reasonCode: Nullable(Type.String()),
+          reason: Type.String(),
+          at: Timestamp,
+          amount: Nullable(Money),
+          fee: Nullable(Money),
+          challengeUntil: Nullable(CalendarDate),
+        },
+        { title: 'RTransaction' },
+      ),
+      { description: 'Oldest first.' },
+    ),
+    returnedAmount: Money,
+    refundableUntil: Nullable(CalendarDate),
+    retry: Nullable(Type.Object(Retry, { title: 'CollectionRetry' })),
+    attempts: Type.Array(
+      Type.Object(
+        {
+          number: Type.Integer(),
+          dueDate: CalendarDate,
+          submittedAt: Nullable(Timestamp),
+          outcome: Words('AttemptOutcome', ['pending', 'submitted', 'collected', 'failed', 'returned']),
+          reasonCode: Nullable(Type.String()),
+        },
+        { title: 'CollectionAttempt' },
+      ),
+    ),
+    nextAttemptAt: Nullable(Timestamp),
+    willRetry: Type.Boolean(),
+    reservedUntil: Nullable(Timestamp),
+    transactionId: Nullable(Uuid),
+    providerRef: Nullable(Type.String()),
+    cancellable: Type.Boolean(),
+    metadata: Metadata,
+    createdBy: Uuid,
+    createdVia: CreatedVia,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Collection' },
+)
+export type Collection = Static<typeof Collection>
+
+export const CollectionCreate = Type.Object(
+  {
+    mandateId: Uuid,
+    amount: PositiveMoney,
+    dueDate: Type.Optional(Nullable(CalendarDate, { description: 'By default the earliest that is possible.' })),
+    reference: Text(1, 140),
+    externalId: Type.Optional(Nullable(ExternalId)),
+    retry: Type.Optional(
+      Nullable(
+        Type.Object(
+          {
+            enabled: Retry.enabled,
+            maxAttempts: Type.Optional(Retry.maxAttempts),
+            withinDays: Type.Optional(Retry.withinDays),
+          },
+          { title: 'CollectionRetryCreate', additionalProperties: false },
+        ),
+      ),
+    ),
+    metadata: Type.Optional(Metadata),
+  },
+  {
+    title: 'CollectionCreate',
+    additionalProperties: false,
+    examples: [
+      {
+        mandateId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+        amount: { amountMinor: '12500', currency: 'EUR' },
+        reference: 'Invoice 42',
+      },
+    ],
+  },
+)
+export type CollectionCreate = Static<typeof CollectionCreate>
+
+export const CollectionStatusReport = Type.Object(
+  {
+    status: Words('ReportedCollectionStatus', ['submitted', 'collected', 'failed', 'returned']),
+    reasonCode: Type.Optional(Nullable(Text(1, 10))),
+    reportedAt: Timestamp,
+  },
+  {
+    title: 'CollectionStatusReport',
+    additionalProperties: false,
+    examples: [{ status: 'collected', reportedAt: '2026-05-04T09:30:00.000Z' }],
+  },
+)
+export type CollectionStatusReport = Static<typeof CollectionStatusReport>
+
+export const collectionList = list({
+  filters: {
+    status: { kind: 'words', values: COLLECTION_STATUSES },
+    mandateId: { kind: 'ids' },
+    balanceId: { kind: 'ids' },
+    dueFrom: { kind: 'dateFrom' },
+    dueTo: { kind: 'dateTo' },
+    externalId: { kind: 'text', max: 64 },
+    reasonCode: { kind: 'text', max: 10 },
+    createdFrom: { kind: 'timeFrom' },
+    createdTo: { kind: 'timeTo' },
+  },
+  sorts: ['-createdAt', 'dueDate', '-dueDate'],
+})
