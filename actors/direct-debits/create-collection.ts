@@ -13,12 +13,13 @@ import {
 } from '../../lib/direct-debits/dates.ts'
 import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
 import { DEBIT_SCHEMES, type SchemeTerms } from '../../lib/direct-debits/schemes.ts'
-import { debitTerms } from '../../storage/direct-debits/debit-terms.ts'
+import { noticeOf } from '../../lib/direct-debits/debit-terms.ts'
+import { exposureProblem } from '../../lib/direct-debits/exposure.ts'
+import { ensureExposure, readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
 import { findMandate } from '../../storage/direct-debits/mandates.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import type { DebitOutcome } from './debit-mover.ts'
-import { noticeOf } from './debit-notice.ts'
 import type { DirectDebitDeps } from './direct-debit-deps.ts'
 import { mandateActor } from './mandate.ts'
 
@@ -35,17 +36,18 @@ export async function createCollectionOf(
 ): Promise<DebitOutcome> {
   const { database, ids, clock, system, orderNumbers } = deps
   const { customerId } = caller
-  const [mandate, terms] = await Promise.all([
-    findMandate(database, body.mandateId.toLowerCase()),
-    debitTerms(database, customerId),
-  ])
+  const mandate = await findMandate(database, body.mandateId.toLowerCase())
   if (mandate === null || mandate.customerId !== customerId)
     return refuseField('/mandateId', 'not_found', 'No such mandate.')
   const number = orderNumber('COL', await orderNumbers.take())
   const id = ids.next()
   const scheme = DEBIT_SCHEMES[mandate.scheme]
-  const notice = noticeOf(mandate.scheme, terms)
-  let refusal: Problem | null = null
+  const { currency } = mandate
+  const terms = await readDebitTerms(database, { customerId, scheme: mandate.scheme, currency })
+  const notice = noticeOf(scheme, terms)
+  const maxExposure = terms.maxExposure[currency] ?? null
+  if (maxExposure !== null) await ensureExposure(database, { customerId, currency })
+  let refusal: Problem | null = terms.isStopped ? STOPPED : null
   const reply = await askUntilDecided(
     { ...caller, system, actor: mandateActor, id: mandate.id },
     () => {
@@ -57,25 +59,41 @@ export async function createCollectionOf(
         collection: collectionOf(mandate, body, { id, number, dueDate, notice, now, caller }),
         fault: body.dueDate == null ? null : dueFault(scheme, dueDate, now, notice),
         refusal,
+        maxExposure,
         key: caller.key,
         problemRequest: caller.problemRequest,
         context: { by: 'member' as const },
         seed: ids.next(),
       }
     },
-    (conflict) => {
-      if (conflict.kind !== 'external_id_used') throw new Error(`Making a collection met ${conflict.kind}.`)
-      refusal = {
-        slug: 'duplicate-external-id',
-        detail: `externalId ${body.externalId} belongs to another collection.`,
-        extra: { existingId: conflict.existingId },
+    async (conflict): Promise<'again'> => {
+      switch (conflict.kind) {
+        case 'external_id_used':
+          refusal = {
+            slug: 'duplicate-external-id',
+            detail: `externalId ${body.externalId} belongs to another collection.`,
+            extra: { existingId: conflict.existingId },
+          }
+          return 'again'
+        case 'exposure_exceeded': {
+          const { exposure } = await readDebitTerms(database, { customerId, scheme: mandate.scheme, currency })
+          refusal = exposureProblem(maxExposure ?? 0n, exposure, currency)
+          return 'again'
+        }
+        default:
+          throw new Error(`Making a collection met ${conflict.kind}.`)
       }
-      return 'again'
     },
     'mandate',
   )
   if (reply.kind === 'stale') throw new Error('A new collection ends no mandate.')
   return reply
+}
+
+/** The refusal of a customer whose collections come back too often. */
+const STOPPED: Problem = {
+  slug: 'limit-exceeded',
+  detail: 'Too many collections of this scheme came back; the bank takes no new ones at present.',
 }
 
 function collectionOf(

@@ -3,16 +3,17 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
 import { refuseField, type Problem } from '../../lib/base/problems.ts'
 import { NEW_MANDATE, type MandateRecord } from '../../lib/direct-debits/mandate.ts'
-import { counterpartyOf, referenceOfMandate } from '../../lib/direct-debits/mandate-request.ts'
+import { counterpartyOf, referenceOfMandate } from '../../lib/direct-debits/account.ts'
 import type { MandateCreate } from '../../lib/direct-debits/mandate-schema.ts'
+import { noticeOf } from '../../lib/direct-debits/debit-terms.ts'
 import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
 import { dayStart } from '../../lib/contract/formats.ts'
-import { debitBalance, debitTerms, type DebitBalance } from '../../storage/direct-debits/debit-terms.ts'
+import { readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
+import { debitBalance, type DebitBalance } from '../../storage/direct-debits/debit-balances.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import type { DirectDebitDeps } from './direct-debit-deps.ts'
 import type { DebitOutcome } from './debit-mover.ts'
-import { noticeOf } from './debit-notice.ts'
 import { mandateActor } from './mandate.ts'
 
 /** Bytes of which a reference is made. */
@@ -46,7 +47,8 @@ export async function createMandateOf(
   const now = clock.now()
   const signedAt = body.signedAt == null ? null : dayStart(body.signedAt)
   if (signedAt !== null && signedAt > now) refuseField('/signedAt', 'invalid_value', 'Must not be in the future.')
-  const notice = noticeOf(body.scheme, await debitTerms(database, customerId))
+  const { scheme } = body
+  const notice = noticeOf(terms, await readDebitTerms(database, { customerId, scheme, currency: terms.currency }))
   const isGenerated = (body.reference ?? '') === ''
   let refusal: Problem | null = null
   let reference = referenceOfMandate(body.scheme, body.reference ?? null, () => random(REFERENCE_BYTES))

@@ -14,10 +14,9 @@ import { collectionSteps, mandateSteps, type ReturnTerms } from '../../lib/direc
 import type { CollectionRecord } from '../../lib/direct-debits/collection.ts'
 import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
 import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
-import { addDays } from '../../lib/base/clock.ts'
-import { zonedMoment } from '../../lib/rails/calendar-days.ts'
+import { reserveUntil } from '../../lib/direct-debits/debit-terms.ts'
 import { findCollection } from '../../storage/direct-debits/collections.ts'
-import { debitTerms } from '../../storage/direct-debits/debit-terms.ts'
+import { readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
 import { findMandate } from '../../storage/direct-debits/mandates.ts'
 import { keepDebitMessage } from '../../storage/direct-debits/debit-messages.ts'
 import { isKeptAlready } from '../../storage/providers/provider-events.ts'
@@ -102,12 +101,12 @@ export class DebitInbox {
     if (collection === null || mandate === null) return 'unknown'
     if (isOfAnother(message, collection)) return 'ignored'
     const terms = await returnTermsOf(collection, mandate, message)
-    const { reserveDays } = await debitTerms(database, collection.customerId)
     const scheme = DEBIT_SCHEMES[collection.scheme]
-    const reserveUntil =
-      reserveDays === 0
-        ? null
-        : zonedMoment(scheme.zone, addDays(schemeDate(scheme, clock.now()), reserveDays), '00:00')
+    const held = reserveUntil(
+      scheme,
+      await readDebitTerms(database, collection),
+      message.bookedOn ?? schemeDate(scheme, clock.now()),
+    )
     const steps = collectionSteps(collection, mandate, message, terms)
     for (const [index, move] of steps.entries()) {
       const isLast = index === steps.length - 1
@@ -116,7 +115,7 @@ export class DebitInbox {
         () => move,
         { by: actorOf(message), event: isLast ? eventOf(message, collection.connectionId) : null },
         // Money that comes back with the same message is no reserve.
-        { reserveUntil: isLast ? reserveUntil : null, bookedOn: message.bookedOn },
+        { reserveUntil: isLast ? held : null, bookedOn: message.bookedOn },
       )
       if (outcome.kind !== 'moved') return 'ignored'
     }

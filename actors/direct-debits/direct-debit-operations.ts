@@ -31,7 +31,9 @@ import { mandateJson } from '../../lib/direct-debits/mandate-view.ts'
 import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
 import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
-import { debitBalance, debitTerms } from '../../storage/direct-debits/debit-terms.ts'
+import { noticeOf } from '../../lib/direct-debits/debit-terms.ts'
+import { readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
+import { debitBalance } from '../../storage/direct-debits/debit-balances.ts'
 import {
   collectionOfTenant,
   getCollection,
@@ -46,7 +48,6 @@ import { createCollectionOf } from './create-collection.ts'
 import { createMandateOf } from './create-mandate.ts'
 import { DebitInbox, type DebitInboxDeps } from './debit-inbox.ts'
 import { DebitMover, type DebitOutcome } from './debit-mover.ts'
-import { noticeOf } from './debit-notice.ts'
 import type { DirectDebitDeps } from './direct-debit-deps.ts'
 
 /** The reads. Null means: no such row in this tenant. */
@@ -80,7 +81,7 @@ async function shown(
   { database, clock }: Pick<DirectDebitDeps, 'database' | 'clock'>,
   { mandate, nextCollectionDate }: ShownMandate,
 ): Promise<Versioned<Mandate>> {
-  const notice = noticeOf(mandate.scheme, await debitTerms(database, mandate.customerId))
+  const notice = noticeOf(DEBIT_SCHEMES[mandate.scheme], await readDebitTerms(database, mandate))
   return {
     version: mandate.termsVersion,
     view: mandateJson(mandate, { nextCollectionDate, notice, now: clock.now() }),
@@ -98,12 +99,17 @@ export function createDirectDebitReads(deps: DirectDebitDeps): DirectDebitReads 
     },
     async listMandates(query) {
       const { rows, ...page } = await listMandates(db, query)
-      if (rows.length === 0) return { ...page, rows: [] }
-      const terms = await debitTerms(database, query.tenant.id)
+      const [first] = rows
+      if (first === undefined) return { ...page, rows: [] }
+      const terms = await readDebitTerms(database, first.mandate)
       return {
         ...page,
         rows: rows.map(({ mandate, nextCollectionDate }) =>
-          mandateJson(mandate, { nextCollectionDate, notice: noticeOf(mandate.scheme, terms), now: clock.now() }),
+          mandateJson(mandate, {
+            nextCollectionDate,
+            notice: noticeOf(DEBIT_SCHEMES[mandate.scheme], terms),
+            now: clock.now(),
+          }),
         ),
       }
     },
@@ -159,8 +165,8 @@ async function read({ database }: Pick<CommandParts, 'database'>, tenant: Tenant
 function mandateCommands(deps: CommandParts, { answer, recordedAnswer }: Answers): MandateCommands {
   const { database, ids, clock, mover, inbox } = deps
 
-  const noticeFor = async ({ scheme, customerId }: Pick<MandateRecord, 'scheme' | 'customerId'>) =>
-    noticeOf(scheme, await debitTerms(database, customerId))
+  const noticeFor = async (mandate: MandateRecord) =>
+    noticeOf(DEBIT_SCHEMES[mandate.scheme], await readDebitTerms(database, mandate))
 
   return {
     createMandate: (command) =>

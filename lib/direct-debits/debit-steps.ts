@@ -8,6 +8,7 @@ import { endOfPeriod } from './dates.ts'
 import type { CollectionMessage, MandateMessage } from './debit-messages.ts'
 import { needsNoLodging, type MandateMove } from './mandate-moves.ts'
 import type { MandateRecord } from './mandate.ts'
+import { exposedUntil } from './exposure.ts'
 import { DEBIT_SCHEMES, rTypeOf } from './schemes.ts'
 
 /** Returns the moves of a mandate, in their order; empty where the message only informs. */
@@ -71,10 +72,11 @@ export function collectionSteps(
   const { status, scheme } = collection
   const submit: CollectionMove = { kind: 'submit', fileId, providerRef }
   const before = status === 'pending' ? [submit] : []
-  const collect: CollectionMove = {
+  const collect: Extract<CollectionMove, { kind: 'collect' }> = {
     kind: 'collect',
     providerRef,
     refundableUntil: refundableUntilOf(collection, mandate),
+    exposedUntil: exposedUntil(DEBIT_SCHEMES[scheme], mandate.counterparty.kind, collection.dueDate),
   }
   switch (type) {
     case 'collection.submitted':
@@ -100,7 +102,14 @@ export function collectionSteps(
     case 'collection.reinstated': {
       const asked = amount ?? collection.returnedAmount
       const least = [asked, collection.returnedAmount, collection.amount].reduce((a, b) => (a < b ? a : b))
-      return [{ kind: 'reinstate', amount: least, refundableUntil: collect.refundableUntil }]
+      return [
+        {
+          kind: 'reinstate',
+          amount: least,
+          refundableUntil: collect.refundableUntil,
+          exposedUntil: collect.exposedUntil,
+        },
+      ]
     }
     case 'collection.unclear':
       return [...before, { kind: 'doubt', why: 'unclear' }]

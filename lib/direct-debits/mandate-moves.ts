@@ -12,13 +12,13 @@ import { timestamp } from '../base/clock.ts'
 import { transitionProblem, type Problem } from '../base/problems.ts'
 import {
   OPEN_MANDATE_STATUSES,
-  type CounterpartyAccount,
   type MandateCounterparty,
   type MandateOriginals,
   type MandateRecord,
   type MandateStatus,
 } from './mandate.ts'
-import { ACCOUNT_FIELDS, DEBIT_SCHEMES } from './schemes.ts'
+import { accountOf } from './account.ts'
+import { DEBIT_SCHEMES } from './schemes.ts'
 
 export type MandateMove =
   /** The payer has signed; epoch milliseconds. */
@@ -129,16 +129,6 @@ export function moveMandate(mandate: MandateRecord, move: MandateMove, now: numb
     default:
       return { mandate: next }
   }
-}
-
-/** The fields of a counterparty's account. */
-export function accountOf(counterparty: MandateCounterparty): CounterpartyAccount {
-  return Object.fromEntries(
-    ACCOUNT_FIELDS.flatMap((field) => {
-      const value = counterparty[field]
-      return value === undefined ? [] : [[field, value]]
-    }),
-  )
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The facts about a customer and its balance on which mandates and collections rest. */
+/** Reads the balances that mandates name. */
 import type { ProviderId } from '../../lib/providers/provider.ts'
 import type { Database } from '../db/database.ts'
 import { expression, select } from '../db/select.ts'
@@ -29,26 +29,4 @@ export async function debitBalance(
     values: [balanceId, customerId],
   })
   return row === undefined ? null : BALANCE.read(row)
-}
-
-const TERMS = select({
-  noticeDays: expression<number>(
-    `coalesce((s.value->>'preNotificationDays')::integer, o.collection_pre_notification_days)`,
-  ),
-  reserveDays: expression<number>('o.collection_reserve_days'),
-})
-
-/** An operator's terms for the collections of a customer. */
-export type DebitTerms = ReturnType<typeof TERMS.read>
-
-/** Reads the terms of a customer: its own days of notice, or else its operator's. @throws Error for no such customer */
-export async function debitTerms(database: Pick<Database, 'query'>, customerId: string): Promise<DebitTerms> {
-  const [row] = await database.query({
-    name: 'debit_terms',
-    text: `select ${TERMS.sql} from customer c join operator o on o.id = c.operator_id
-      left join setting s on s.owner_id = c.id and s.name = 'preferences' where c.id = $1`,
-    values: [customerId],
-  })
-  if (row === undefined) throw new Error(`The customer ${customerId} does not exist.`)
-  return TERMS.read(row)
 }
