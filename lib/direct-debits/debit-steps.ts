@@ -8,7 +8,6 @@ import { endOfPeriod } from './dates.ts'
 import type { CollectionMessage, MandateMessage } from './debit-messages.ts'
 import { needsNoLodging, type MandateMove } from './mandate-moves.ts'
 import type { MandateRecord } from './mandate.ts'
-import { exposedUntil } from './exposure.ts'
 import { DEBIT_SCHEMES, rTypeOf } from './schemes.ts'
 
 /** Returns the moves of a mandate, in their order; empty where the message only informs. */
@@ -76,7 +75,6 @@ export function collectionSteps(
     kind: 'collect',
     providerRef,
     refundableUntil: refundableUntilOf(collection, mandate),
-    exposedUntil: exposedUntil(DEBIT_SCHEMES[scheme], mandate.counterparty.kind, collection.dueDate),
   }
   switch (type) {
     case 'collection.submitted':
@@ -107,7 +105,6 @@ export function collectionSteps(
           kind: 'reinstate',
           amount: least,
           refundableUntil: collect.refundableUntil,
-          exposedUntil: collect.exposedUntil,
         },
       ]
     }
