@@ -33,26 +33,16 @@ type Later = { readonly area: string; readonly reason: string } & {
 const LATER: readonly Later[] = [
   {
     area: 'direct debits',
-    reason: 'There are no mandates and collections yet, on either side.',
+    reason: 'Collections travel in no files yet, and are not sent back by their creditors.',
     operations: [
-      '/mandates',
-      '/collections',
+      'get /mandates/{mandateId}/document',
+      'reverseCollection',
       '/collection-files',
       '/simulations/mandates',
       '/simulations/direct-debits',
     ],
-    lists: ['listMandates', 'listCollections'],
-    'event-types': ['collection.status_changed is never sent', 'mandate.status_changed is never sent'],
-    postings: ['L50', 'L51', 'L52', 'L53', 'L54'].map((rule) => `${rule} is never posted`),
+    postings: ['L54 is never posted'],
     moves: [...numbered('mandate M', 12), ...numbered('collection C', 10)],
-    enumerations: [
-      'MandateDirection',
-      'MandateStatus',
-      'MandateManagement',
-      'SequenceType',
-      'CollectionStatus',
-      'RTransactionType',
-    ],
     sandbox: ['direct debits'],
   },
   {
