@@ -40,7 +40,7 @@ export async function createCollectionOf(
   if (mandate === null || mandate.customerId !== customerId)
     return refuseField('/mandateId', 'not_found', 'No such mandate.')
   const number = orderNumber('COL', await orderNumbers.take())
-  const id = ids.next()
+  const id = caller.paymentId ?? ids.next()
   const scheme = DEBIT_SCHEMES[mandate.scheme]
   const { currency } = mandate
   const terms = await readDebitTerms(database, { customerId, scheme: mandate.scheme, currency })

@@ -30,7 +30,7 @@ export async function createMandateOf(
   caller: CommandOrigin,
   body: MandateCreate,
 ): Promise<DebitOutcome> {
-  const { database, ids, clock, random, system, managementOf } = deps
+  const { database, ids, clock, random, system, managementOf, isOrdered } = deps
   const { customerId, shard } = caller
   const counterparty = counterpartyOf(body)
   const balance = await balanceFor(deps, customerId, body)
@@ -38,10 +38,9 @@ export async function createMandateOf(
   const limit = body.amountLimit ?? null
   if (limit !== null && limit.currency !== terms.currency)
     refuseField('/amountLimit/currency', 'currency_mismatch', `${terms.name} is in ${terms.currency}.`)
-  const source = body.authorisationSource ?? null
+  const { authorisationSource: source = null, consentType: consent = null } = body
   if (source !== null && !terms.authorisationSources.includes(source))
     refuseField('/authorisationSource', 'not_applicable', `${terms.name} takes no authorisation by ${source}.`)
-  const consent = body.consentType ?? null
   if (consent !== null && !terms.consentTypes.includes(consent))
     refuseField('/consentType', 'not_applicable', `${terms.name} has no consent of this type.`)
   const now = clock.now()
@@ -54,7 +53,7 @@ export async function createMandateOf(
   let reference = referenceOfMandate(body.scheme, body.reference ?? null, () => random(REFERENCE_BYTES))
   const mandate = (): MandateRecord => ({
     ...NEW_MANDATE,
-    id: ids.next(),
+    id: caller.paymentId ?? ids.next(),
     customerId,
     operatorId: balance.operatorId,
     connectionId: balance.connectionId,
@@ -88,6 +87,7 @@ export async function createMandateOf(
       kind: 'create_mandate' as const,
       mandate: made,
       notice,
+      isOrdered: body.direction === 'collect' && isOrdered(balance.provider, body.scheme),
       refusal,
       key: caller.key,
       problemRequest: caller.problemRequest,

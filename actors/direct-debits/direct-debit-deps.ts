@@ -9,4 +9,6 @@ export interface DirectDebitDeps extends DebitMoverDeps {
   readonly random: (bytes: number) => Uint8Array
   /** Tells who manages mandates of a scheme on a connection of a provider. */
   readonly managementOf: (provider: ProviderId, scheme: MandateScheme) => MandateManagement
+  /** Tells whether the bank of a connection is given each mandate by an order. */
+  readonly isOrdered: (provider: ProviderId, scheme: MandateScheme) => boolean
 }

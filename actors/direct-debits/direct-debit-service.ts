@@ -20,7 +20,10 @@ export type DirectDebitService = ReturnType<typeof createDirectDebitService>
 
 /** Creates the service. */
 export function createDirectDebitService(node: Node, parts: DirectDebitServiceParts = {}) {
-  const deps = { ...node, ...parts, managementOf }
+  // A bank that is sent nothing reports nothing, so its reports are not waited for.
+  const isOrdered = (provider: ProviderId, scheme: MandateScheme): boolean =>
+    node.dispatch && PROVIDER_DESCRIPTIONS[provider].debits[scheme]?.travelBy === 'orders'
+  const deps = { ...node, ...parts, managementOf, isOrdered }
   const inbox = new DebitInbox(deps)
   return {
     reads: createDirectDebitReads(deps),

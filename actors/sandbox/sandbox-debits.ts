@@ -9,8 +9,8 @@
 import type { Clock } from '../../lib/base/clock.ts'
 import { LIMITS } from '../../lib/base/limits.ts'
 import type { DebitMessage } from '../../lib/direct-debits/debit-messages.ts'
-import { accountOf } from '../../lib/direct-debits/account.ts'
 import type { CounterpartyAccount } from '../../lib/direct-debits/mandate.ts'
+import { accountOf } from '../../lib/direct-debits/account.ts'
 import {
   DEBIT_SUBMITTED_MS,
   decodeDebitSteps,
@@ -33,6 +33,7 @@ import {
   insertSandboxDebits,
   knownSandboxDebits,
   replanSandboxDebits,
+  type NewSandboxDebit,
   type SandboxDebitOrder,
   type SandboxDebitPlan,
 } from '../../storage/sandbox/sandbox-debits.ts'
@@ -193,25 +194,32 @@ export class SandboxDebits implements DebitPartner {
   }
 
   /**
-   * Replaces the planned reports about a mandate, or about the latest presentation of a collection, with a simulated one
-   * that is due at once.
+   * Replaces the planned reports about a mandate, or about a presentation of a collection, with simulated ones that are
+   * due at once, one after the other. The bank takes an order that it does not have yet.
    *
-   * @returns the id of the simulated report; null where the bank has no such order
+   * @returns the id of the first report
    */
-  async simulate(queries: Queries, objectId: string, step: Omit<DebitStep, 'afterMs'>): Promise<string | null> {
-    return await this.#replan(queries, objectId, (_, nowMs) => [{ ...step, afterMs: nowMs }])
+  async simulate(
+    queries: Queries,
+    order: Omit<NewSandboxDebit, 'steps' | 'dueAt'>,
+    reports: readonly Omit<DebitStep, 'afterMs'>[],
+  ): Promise<string | null> {
+    await insertSandboxDebits(queries, [{ ...order, steps: '', dueAt: null }])
+    return await this.#replan(queries, order.objectId, (nowMs) =>
+      reports.map((report) => ({ ...report, afterMs: nowMs })),
+    )
   }
 
   /** @throws Error when the order has changed at each of `ATTEMPTS_MAX` attempts */
   async #replan(
     queries: Queries,
     objectId: string,
-    decide: (steps: readonly DebitStep[], nowMs: number) => readonly DebitStep[],
+    decide: (nowMs: number) => readonly DebitStep[],
   ): Promise<string | null> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const found = await findSandboxDebit(queries, objectId)
       if (found === null) return null
-      const steps = decide(decodeDebitSteps(found.steps), Math.max(0, this.#options.clock.now() - found.receivedAt))
+      const steps = decide(Math.max(0, this.#options.clock.now() - found.receivedAt))
       if ((await replanSandboxDebits(queries, [planned(found, steps)])).length > 0)
         return messageId(found.reference, found.eventNumber + 1)
     }

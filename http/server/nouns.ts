@@ -13,6 +13,7 @@ import {
   createDownloadService,
   type DownloadService,
 } from '../../actors/documents/document-service.ts'
+import { createDebitOrderService } from '../../actors/direct-debits/debit-order-service.ts'
 import { createDirectDebitService } from '../../actors/direct-debits/direct-debit-service.ts'
 import { createExchangeService, type ExchangeService } from '../../actors/exchange/exchange-service.ts'
 import { createFundsRequestService } from '../../actors/funds-requests/funds-request-service.ts'
@@ -110,7 +111,6 @@ const independentNouns = (node: Node) => ({
   cards: createCardService(node, { issuer: sandboxIssuer }),
   branding: createBrandingService(node),
   connectionCalendars: createConnectionCalendars(node),
-  directDebits: createDirectDebitService(node),
   impersonations: createImpersonationService(node),
   journalChain: new JournalChain(node),
   notices: createNoticeService(node),
@@ -158,8 +158,9 @@ function createProviders(
     changed: (connectionId) => partners.connections.changed(connectionId),
     moveCash: moveSandboxCash,
   })
+  const adapters = { ...ADAPTERS, ...(node.sandbox ? { sandbox: sandboxAdapter(sandbox) } : {}), ...overrides.adapters }
   const partners = createPartnerService(node, {
-    adapters: { ...ADAPTERS, ...(node.sandbox ? { sandbox: sandboxAdapter(sandbox) } : {}), ...overrides.adapters },
+    adapters,
     health: providerConnections.health,
   })
   const routing = createRoutingService(node)
@@ -170,7 +171,11 @@ function createProviders(
   }
   return {
     sandbox,
-    partners: { ...partners, inbox: overrides.inboxPartners ?? inbox },
+    partners: {
+      ...partners,
+      inbox: overrides.inboxPartners ?? inbox,
+      descriptions: Object.values(adapters).map(({ description }) => description),
+    },
     providerConnections,
     routing,
     bank: overrides.bank?.(partners.bank) ?? partners.bank,
@@ -207,6 +212,19 @@ const inboxOf = (
     },
   })
 
+/** Direct debits: those that customers collect, their way to the banks, and those that customers pay. */
+function debitNouns(
+  node: Node,
+  { partners, sandbox }: Pick<ReturnType<typeof createProviders>, 'partners' | 'sandbox'>,
+) {
+  const directDebits = createDirectDebitService(node)
+  return {
+    directDebits,
+    incomingDebits: createIncomingDebitService(node, { partner: partners.incomingDebits, sandbox: sandbox.credits }),
+    debitOrders: createDebitOrderService(node, { inbox: directDebits.inbox, partners, sandbox }),
+  }
+}
+
 /** The noun that tells of the operations themselves. */
 const integrationOf = (node: Node, table: readonly Route[]) =>
   createIntegrationService(node, {
@@ -237,10 +255,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partner: partners.credits,
     credits: sandbox.credits,
   })
-  const incomingDebits = createIncomingDebitService(node, {
-    partner: partners.incomingDebits,
-    sandbox: sandbox.credits,
-  })
+  const debits = debitNouns(node, { partners, sandbox })
   const recipients = createRecipientService(node, { payees, validation, approvals, operators })
   const exchanges = createExchangeService(node, {
     queue,
@@ -274,7 +289,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     downloads,
   })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
-  const scanner = overrides.scanner ?? sandboxScanner
+  const { scanner = sandboxScanner } = overrides
   const documents = createDocumentService(node, { scanner, downloads, transactions })
 
   return {
@@ -286,12 +301,12 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     balances: createBalanceService(node, { gate, accountBook: partners.accounts }),
     bulkPayments,
     compliance,
+    ...debits,
     documents,
     downloads,
     exchanges,
     fundsRequests: createFundsRequestService(node, { operators }),
     identity,
-    incomingDebits,
     incomingPayments,
     integration: integrationOf(node, table),
     jobs,
@@ -299,7 +314,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partners,
     paymentQueue,
     payments,
-    providerEvents: inboxOf(node, { partners, paymentQueue, exchanges, incomingPayments, incomingDebits }),
+    providerEvents: inboxOf(node, { partners, paymentQueue, exchanges, incomingPayments, ...debits }),
     ...providers,
     recipients,
     scheduledPayments: createScheduleService(node, { payments, recipients }),
@@ -340,6 +355,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.incomingDebits,
     nouns.incomingPayments,
     nouns.paymentQueue,
+    nouns.debitOrders,
     nouns.webhooks,
     nouns.exchanges,
     nouns.transfers,

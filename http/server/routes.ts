@@ -29,6 +29,8 @@ import * as currencies from '../customers/currencies.ts'
 import * as customerLife from '../customers/customer-life.ts'
 import * as customers from '../customers/customers.ts'
 import * as customerSettings from '../customers/customer-settings.ts'
+import * as debitSimulations from '../direct-debits/debit-simulations.ts'
+import { getMandateDocument } from '../direct-debits/mandate-document.ts'
 import * as documents from '../documents/documents.ts'
 import { downloadFile } from '../documents/downloads.ts'
 import { exportTransactions } from '../transactions/exports.ts'
@@ -141,6 +143,8 @@ export const routes: readonly Route[] = [
   ...Object.values(bulkPayments),
   ...Object.values(bulkReports),
   ...Object.values(bulkSubmissions),
+  ...Object.values(debitSimulations),
+  getMandateDocument,
   ...Object.values(scheduledPayments),
   ...Object.values(caseReviews),
   ...Object.values(complianceHolds),

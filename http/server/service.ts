@@ -144,10 +144,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const running = started.move()
   const close = () => running.disposeAsync()
   const pollOnce = async () => {
-    const { approvals, balances, bulkPayments, cards, fundsRequests, scheduledPayments } = nouns
+    const { approvals, balances, bulkPayments, cards, debitOrders, fundsRequests, scheduledPayments } = nouns
     const { paymentQueue, payments, transfers, webhooks } = nouns
     const parts = [
-      ...[approvals, balances, bulkPayments, cards, fundsRequests, scheduledPayments],
+      ...[approvals, balances, bulkPayments, cards, debitOrders, fundsRequests, scheduledPayments],
       ...[paymentQueue, payments, transfers, webhooks],
     ].flatMap((noun): readonly Background[] => noun.background)
     await Promise.all(parts.map((part) => part.runOnce?.()))

@@ -11,6 +11,7 @@ const KINDS = [
   'incoming_payment',
   'incoming_recall',
   'kyc',
+  'mandate_status',
   'payment_recall',
   'payment_return',
   'payment_status',

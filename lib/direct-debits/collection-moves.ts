@@ -162,7 +162,9 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
           dueDate: move.dueDate,
           submissionDeadline: move.submissionDeadline,
           nextAttemptAt: null,
+          // The next presentation has a file, or a reference of its bank, of its own.
           fileId: null,
+          providerRef: null,
           preNotification: asked(collection.preNotification, move),
         },
       }

@@ -40,6 +40,8 @@ export interface CreateMandate extends Recorded {
   readonly notice: Period
   /** Found by a commit: the reference is taken. */
   readonly refusal: Problem | null
+  /** Whether its bank is given each mandate by an order, and tells when it is active; absent: it is not. */
+  readonly isOrdered?: boolean
   readonly context: DebitRowContext
 }
 
@@ -54,7 +56,7 @@ export function createMandate(existing: MandateRecord | null, command: CreateMan
     createdAt: now,
     updatedAt: now,
   }
-  const isSigned = pending.signedAt !== null && needsNoLodging(pending)
+  const isSigned = pending.signedAt !== null && needsNoLodging(pending) && command.isOrdered !== true
   const active = isSigned
     ? moveMandate(pending, { kind: 'sign', signedAt: pending.signedAt ?? now }, now)
     : { mandate: pending }

@@ -36,6 +36,8 @@ export function mandateSteps(
       return [{ kind: 'suspend', reason }]
     case 'mandate.reinstated':
       return [{ kind: 'reinstate', reason }]
+    case 'mandate.expired':
+      return [{ kind: 'expire' }]
     case 'mandate.amended':
       return amendment === undefined ? [] : [{ kind: 'amend', counterparty: amendment, reason }]
     default:

@@ -2,8 +2,12 @@
  * The form of a mandate that the debtor signs and keeps: its texts and facts, without layout. The rulebooks of the
  * schemes prescribe the words of the authorisation and what a form has to show.
  */
+import { dateIn } from '../base/clock.ts'
 import { day, grouped } from '../documents/confirmation-page.ts'
 import type { MandateScheme } from '../rails/debit-schemes.ts'
+import { accountLines, accountOf } from './account.ts'
+import type { CounterpartyAccount, MandateRecord } from './mandate.ts'
+import { DEBIT_SCHEMES } from './schemes.ts'
 
 /** A party of a mandate. */
 export interface MandateParty {
@@ -180,4 +184,62 @@ export function mandatePage(facts: MandateFacts): MandatePage {
     footer: `Mandate ${facts.id}, kept by ${issuer} for ${creditor.name}. Keep a copy of this form.`,
     createdAt: facts.createdAt,
   }
+}
+
+/** An address as the API has it; members may be left out. */
+interface PostalAddress {
+  readonly line1: string
+  readonly line2?: string | null
+  readonly buildingNumber?: string | null
+  readonly city: string
+  readonly postalCode?: string | null
+  readonly state?: string | null
+  readonly country: string
+}
+
+/** The customer of a mandate, which is its creditor or its debtor. */
+export interface FormCustomer {
+  readonly operatorName: string
+  readonly customerName: string
+  readonly address: PostalAddress | null
+  readonly account: CounterpartyAccount | null
+}
+
+const countries = new Intl.DisplayNames(['en'], { type: 'region' })
+
+/** Writes an address as lines of an envelope. */
+function linesOf(address: PostalAddress | null | undefined): readonly string[] {
+  if (address == null) return []
+  const { line1, line2, buildingNumber, city, postalCode, state, country } = address
+  return [
+    [line1, buildingNumber].filter(Boolean).join(' '),
+    line2 ?? '',
+    [postalCode, city, state].filter(Boolean).join(' '),
+    countries.of(country) ?? country,
+  ].filter((line) => line !== '')
+}
+
+/** Builds the form of a mandate. */
+export function formOfMandate(mandate: MandateRecord, customer: FormCustomer): MandatePage {
+  const { counterparty, direction, scheme, amountLimit, currency, signedAt } = mandate
+  const ours: MandateParty = { name: customer.customerName, address: linesOf(customer.address) }
+  const theirs: MandateParty = { name: counterparty.name, address: linesOf(counterparty.address) }
+  const collects = direction === 'collect'
+  return mandatePage({
+    id: mandate.id,
+    scheme,
+    reference: mandate.reference,
+    issuer: customer.operatorName,
+    creditor: collects
+      ? { ...ours, name: mandate.creditorName ?? ours.name, identifier: mandate.creditorId }
+      : { ...theirs, identifier: counterparty.creditorId ?? null },
+    debtor: {
+      ...(collects ? theirs : ours),
+      accounts: accountLines(collects ? accountOf(counterparty) : (customer.account ?? {})),
+    },
+    isOneOff: mandate.sequenceType === 'one_off',
+    amountLimit: amountLimit === null ? null : { amountMinor: amountLimit, currency },
+    signedAt: signedAt === null ? null : dateIn(signedAt, DEBIT_SCHEMES[scheme].zone),
+    createdAt: mandate.updatedAt,
+  })
 }

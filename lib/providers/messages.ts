@@ -37,6 +37,7 @@ export const DIRECT_DEBIT_MESSAGE_TYPES = [
   'mandate.suspended',
   'mandate.reinstated',
   'mandate.amended',
+  'mandate.expired',
   'collection.submitted',
   'collection.rejected',
   'collection.collected',

@@ -5,6 +5,7 @@
 import { accountRules } from './accounts.ts'
 import { bulkRules } from './bulk-payments.ts'
 import { cardRules } from './cards.ts'
+import { debitRules } from './direct-debits.ts'
 import { exchangeRules } from './exchanges.ts'
 import { incomingDebitRules } from './incoming-debits.ts'
 import { incomingRules } from './incoming.ts'
@@ -102,9 +103,26 @@ export const SIMULATIONS: readonly SimulationEntry[] = [
     kind: 'collection_status',
     operationId: 'simulateCollectionStatus',
     path: '/v1/simulations/direct-debits/collections/{collectionId}/status',
-    summary: 'Let a collection end',
+    summary: 'Simulate the outcome of a collection',
     providers: ['sandbox'],
-    rules: [],
+    rules: [
+      'pending: submitted, collected or failed, with an active mandate; submitted: collected or failed',
+      'collected: returned; returned: collected again; exception: collected, failed or returned',
+      'failed: for lack of funds unless reasonCode says otherwise; returned: a refund that the payer wants',
+      'replaces what was still planned for it',
+    ],
+  },
+  {
+    kind: 'mandate_status',
+    operationId: 'simulateMandateStatus',
+    path: '/v1/simulations/mandates/{mandateId}/status',
+    summary: 'Simulate the status of a mandate',
+    providers: ['sandbox'],
+    rules: [
+      'pending: submitted, active or failed; submitted: active or failed',
+      'active: suspended, cancelled or expired; suspended: active or cancelled',
+      'replaces what was still planned for it',
+    ],
   },
   {
     kind: 'exchange_status',
@@ -181,6 +199,7 @@ export function sandboxRules(): readonly CatalogueRule[] {
     ...incomingRules(),
     ...incomingDebitRules(),
     ...cardRules(),
+    ...debitRules(),
     ...exchangeRules(),
     ...accountRules(),
     ...scannerRules(),

@@ -84,6 +84,11 @@ export const Collection = defineEntity({
       expression: 'create index collection_file on collection (file_id, id) where file_id is not null',
     },
     {
+      name: 'collection_unacknowledged',
+      expression: `create index collection_unacknowledged on collection (connection_id, created_at)
+        where provider_ref is null and file_id is null and status in ('pending', 'submitted')`,
+    },
+    {
       name: 'collection_provider_ref',
       expression:
         'create index collection_provider_ref on collection (connection_id, provider_ref) where provider_ref is not null',

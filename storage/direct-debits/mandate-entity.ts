@@ -69,6 +69,11 @@ export const Mandate = defineEntity({
     { name: 'mandate_customer_reference', properties: ['customerId', 'reference'] },
     { name: 'mandate_due', expression: 'create index mandate_due on mandate (due_at) where due_at is not null' },
     {
+      name: 'mandate_unacknowledged',
+      expression: `create index mandate_unacknowledged on mandate (connection_id, created_at)
+        where provider_ref is null and direction = 'collect' and status in ('pending', 'submitted')`,
+    },
+    {
       name: 'mandate_provider_ref',
       expression:
         'create index mandate_provider_ref on mandate (connection_id, provider_ref) where provider_ref is not null',

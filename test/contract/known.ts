@@ -34,16 +34,9 @@ const LATER: readonly Later[] = [
   {
     area: 'direct debits',
     reason: 'Collections travel in no files yet, and are not sent back by their creditors.',
-    operations: [
-      'get /mandates/{mandateId}/document',
-      'reverseCollection',
-      '/collection-files',
-      '/simulations/mandates',
-      '/simulations/direct-debits',
-    ],
+    operations: ['reverseCollection', '/collection-files'],
     postings: ['L54 is never posted'],
     moves: [...numbered('mandate M', 12), ...numbered('collection C', 10)],
-    sandbox: ['direct debits'],
   },
   {
     area: 'cards',

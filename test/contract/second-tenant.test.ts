@@ -136,6 +136,13 @@ async function first(world: World): Promise<Tenant> {
     randomUUID(),
   )
   const { cardTransactionId } = used.body.details
+  const mandateId = await post('/mandates', {
+    direction: 'collect',
+    scheme: 'sepa_dd_core',
+    balanceId: balances.EUR,
+    counterparty: { name: 'Slow Payer', iban: 'NL77SBOX0100000001' },
+  })
+  const collectionId = await post('/collections', { mandateId, amount: eur(1), reference: 'Fee' })
   const stored = async (sql: string): Promise<string> => {
     const [row] = await world.query<{ id: string }>(sql, [id])
     return row!.id
@@ -156,6 +163,8 @@ async function first(world: World): Promise<Tenant> {
       fundsRequestId,
       scheduledPaymentId,
       bulkPaymentId,
+      mandateId,
+      collectionId,
       invitationId,
       teamId,
       addressId,

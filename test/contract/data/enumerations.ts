@@ -126,7 +126,7 @@ const ENUMERATIONS = `
   DeliveryStatus = pending retrying succeeded failed discarded
   DeliveryErrorKind = http_status timeout dns connect tls redirect unsafe_address response_too_large
   SimulationKind = card_transaction collection_status exchange_status fx_rate incoming_debit incoming_payment
-    incoming_recall kyc payment_recall payment_return payment_status scheduled_run statement webhook_event
+    incoming_recall kyc mandate_status payment_recall payment_return payment_status scheduled_run statement webhook_event
   SimulationStatus = queued submitted applied
   SimulationProvider = sandbox partner kyc platform
   CardPhase = authorisation increment partial_reversal expiry force_post advice atm settlement reversal refund

@@ -13,7 +13,7 @@ t.test('the catalogue lists what there is, from the tables that are applied', as
   const { status, body, text } = await client.get<SimulationCatalogue>('/simulations')
   t.equal(status, 200, text)
   t.match(body, { environment: String, connection: { id: String, provider: 'sandbox', environment: 'sandbox' } })
-  t.equal(body.data.length, 14, 'every kind')
+  t.equal(body.data.length, 15, 'every kind')
   const available = (kind: string) => body.data.find((entry) => entry.kind === kind)
   for (const kind of ['payment_status', 'payment_return', 'payment_recall', 'webhook_event'])
     t.match(available(kind), { method: 'POST', available: true, path: /^\/v1\/simulations\// }, kind)
@@ -24,6 +24,7 @@ t.test('the catalogue lists what there is, from the tables that are applied', as
     ['transfers', /1301/],
     ['recipients', /Closematch/],
     ['incoming payments', /SBX:UNALLOCATED/],
+    ['direct debits', /^Insists: /],
   ] as const) {
     t.ok(
       body.rules.some((each) => each.topic === topic && rule.test(each.rule)),
