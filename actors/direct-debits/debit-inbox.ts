@@ -20,6 +20,7 @@ import { readDebitTerms } from '../../storage/direct-debits/customer-debit-terms
 import { findMandate } from '../../storage/direct-debits/mandates.ts'
 import { keepDebitMessage } from '../../storage/direct-debits/debit-messages.ts'
 import { isKeptAlready } from '../../storage/providers/provider-events.ts'
+import { judgeCustomer } from './return-rates.ts'
 import { DebitMover, type DebitMoverDeps, type DebitOutcome } from './debit-mover.ts'
 
 /** What a message did: its move was made, it fits no row, its object is unknown, or it had counted before. */
@@ -119,6 +120,8 @@ export class DebitInbox {
       )
       if (outcome.kind !== 'moved') return 'ignored'
     }
+    if (message.type === 'collection.returned' || message.type === 'collection.rejected')
+      await judgeCustomer(this.#deps, collection).catch((error: unknown) => this.#deps.onError(error, 'return rate'))
     return steps.length > 0 ? 'moved' : 'ignored'
   }
 

@@ -22,8 +22,6 @@ export interface PreNotificationDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly secrets: SecretBox
-  /** Reads the name of a customer. */
-  readonly nameOf: (customerId: string) => Promise<string>
 }
 
 export class PreNotifications {
@@ -38,7 +36,7 @@ export class PreNotifications {
    * whose payer has no address: `ignored`.
    */
   async send(id: string): Promise<DebitOutcome> {
-    const { database, clock, ids, secrets, nameOf } = this.#deps
+    const { database, clock, ids, secrets } = this.#deps
     const collection = await findCollection(database, id)
     const mandate = collection === null ? null : await findMandate(database, collection.mandateId)
     if (collection === null || mandate === null) return { kind: 'ignored', status: null }
@@ -65,7 +63,7 @@ export class PreNotifications {
       now,
     )
     if (reply.kind !== 'moved' || effects === null) return { kind: 'ignored', status: collection.status }
-    const mail = noticeMail(to, collection, mandate, mandate.creditorName ?? (await nameOf(collection.customerId)))
+    const mail = noticeMail(to, collection, mandate, mandate.creditorName ?? 'Your creditor')
     try {
       await inTransaction(database, async (client) => {
         await writeMail({ client, ids, now }, secrets, { ...mail, tenantId: collection.customerId })

@@ -381,6 +381,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
   return [
     nouns.accounts,
     nouns.cards,
+    nouns.directDebits,
     nouns.documents,
     nouns.exchanges.contracts,
     nouns.identity,
