@@ -3,12 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { LEASE_MS, type Cluster, type ClusterNode, type SmallDisk } from '../support/cluster.ts'
 import type { Random } from '../support/random.ts'
+import type { Partner } from './partner.ts'
 
 export interface Scene {
   readonly cluster: Cluster
   readonly random: Random
   /** Null: this machine has none. */
   readonly disk: SmallDisk | null
+  /** The bank, where it tells by webhooks. */
+  readonly partner: Partner
   /** Sends far more than can be taken, for a while. */
   readonly flood: (ms: number) => Promise<void>
 }
@@ -130,6 +133,20 @@ export const FAULTS: readonly Fault[] = [
     name: 'bank is late',
     async happen({ cluster }) {
       await cluster.bankIsLate(8_000)
+    },
+  },
+  {
+    name: 'webhooks doubled and in no order',
+    async happen({ partner }) {
+      const { taken, sent } = await partner.tell()
+      if (taken === 0 && sent > 0) throw new Error(`No node took any of ${sent} webhooks.`)
+    },
+  },
+  {
+    name: 'connection fails over and back under webhooks',
+    async happen({ cluster, partner, random }) {
+      for (const role of random.chance(0.5) ? (['primary', 'fallback'] as const) : (['fallback', 'primary'] as const))
+        await Promise.all([cluster.connectionDown(role, random.int(500, 2_500)), partner.tell()])
     },
   },
   { name: 'flood', happen: ({ flood }) => flood(4_000) },

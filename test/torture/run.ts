@@ -15,6 +15,7 @@ import { Random } from '../support/random.ts'
 import { Clients, now, OPENING } from './clients.ts'
 import { FAULTS, type Scene } from './faults.ts'
 import { flood } from './flood.ts'
+import { Partner } from './partner.ts'
 import { judge, type Trial } from './verify.ts'
 
 const CUSTOMERS = 12
@@ -64,7 +65,9 @@ process.exit((await torture()) ? 0 : 1)
 async function torture(): Promise<boolean> {
   const random = new Random(seed)
   // Whichever node answers, links are those of the service.
-  await using cluster = await Cluster.open({ nodes, env: { PUBLIC_URL: 'https://vostro.example' } })
+  const secretsKey = Partner.newSecretsKey()
+  const env = { PUBLIC_URL: 'https://vostro.example', SECRETS_KEY: secretsKey }
+  await using cluster = await Cluster.open({ nodes, env })
   await cluster.secondConnection(ROUTED_FROM)
   const customers = []
   for (let i = 0; i < CUSTOMERS; i++) customers.push(await cluster.customer(OPENING))
@@ -89,6 +92,7 @@ async function torture(): Promise<boolean> {
     cluster,
     random,
     disk: typeof disk === 'string' ? null : disk,
+    partner: await Partner.connect(cluster, new Random(seed + 1), secretsKey),
     flood: async (ms) => {
       await flood({ urls: cluster.live.map(({ url }) => url), customer: flooded, perSecond: FLOOD_PER_SECOND, ms })
     },

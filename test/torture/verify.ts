@@ -92,6 +92,9 @@ async function promised(cluster: Cluster, ids: readonly unknown[]): Promise<read
     )),
     ...(await cluster.query(`select id, type, due_at from sandbox_message where acknowledged_at is null limit 10`)),
     ...(await cluster.query(
+      `select id, type, status, attempts, due_at from provider_inbox where due_at is not null limit 10`,
+    )),
+    ...(await cluster.query(
       `select o.id, o.type, o.created_at from outbox o, funds_request_matching f where o.type = 'incoming_payment.received' and o.written_in >= f.position limit 10`,
     )),
   ]
