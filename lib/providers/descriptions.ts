@@ -1,5 +1,6 @@
 /** The providers, each with its description. */
 import { clearbankDescription } from './clearbank/description.ts'
+import { columnDescription } from './column/description.ts'
 import { filesDescription } from './files/description.ts'
 import type { ProviderDescription, ProviderId } from './provider.ts'
 import { sandboxDescription } from './sandbox/description.ts'
@@ -8,4 +9,5 @@ export const PROVIDER_DESCRIPTIONS: Readonly<Record<ProviderId, ProviderDescript
   sandbox: sandboxDescription,
   files: filesDescription,
   clearbank: clearbankDescription,
+  column: columnDescription,
 }
