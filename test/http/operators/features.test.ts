@@ -10,7 +10,9 @@ import { createWorld, type World } from '../../support/world.ts'
 
 /** The operations that a flag gates as a whole. */
 const GATED: Readonly<Record<Feature, string>> = {
-  cards: '',
+  cards:
+    'activateCard closeCard createCard freezeCard getCard getCardTransaction listCardTransactions listCards ' +
+    'simulateCardTransaction unfreezeCard updateCardControls updateCardLimits',
   'developer.self_serve': '',
   'exchange.forwards':
     'createForwardContract createForwardDrawdown getForwardContract listForwardContracts listForwardDrawdowns payForwardDeposit',
@@ -22,8 +24,10 @@ const GATED: Readonly<Record<Feature, string>> = {
     'cancelBulkPayment createBulkPayment downloadBulkReport downloadBulkTemplate getBulkPayment listBulkPaymentRows ' +
     'listBulkPayments revalidateBulkPayment submitBulkPayment',
   'payments.direct_debits':
-    'confirmIncomingDebit getDebitControls getIncomingDebit listIncomingDebits refundIncomingDebit refuseIncomingDebit ' +
-    'updateDebitControls',
+    'cancelCollection cancelMandate confirmIncomingDebit createCollection createMandate getCollection getDebitControls ' +
+    'getIncomingDebit getMandate getMandateDocument listCollections listIncomingDebits listMandates refundIncomingDebit ' +
+    'refuseIncomingDebit reportCollectionStatus reportMandateStatus simulateCollectionStatus simulateMandateStatus ' +
+    'updateDebitControls updateMandate',
   'payments.funds_requests':
     'allocateIncomingPayment cancelFundsRequest createFundsRequest getFundsRequest listFundsRequests remindFundsRequest ' +
     'updateFundsRequest',
@@ -40,9 +44,11 @@ const GATED: Readonly<Record<Feature, string>> = {
 const BY_KIND = 'addMoney createExchange createQuote getIndicativeRates refreshQuote'
 /** The operations that exist only where there is a sandbox; test/start/init.test.ts asks a node without one for each. */
 const SANDBOX =
-  'listSimulations resetSandbox simulateExchangeStatus simulateFxRateMove simulateIncomingDebit simulateIncomingPayment ' +
-  'simulateIncomingRecall simulateKycOutcome simulatePaymentRecall simulatePaymentReturn simulatePaymentStatus simulateSandboxIncomingPayment ' +
-  'simulateSandboxPaymentStatus simulateScheduledRun simulateStatement simulateWebhookEvent'
+  'listSimulations resetSandbox simulateCardTransaction simulateCollectionStatus simulateExchangeStatus ' +
+  'simulateFxRateMove simulateIncomingDebit simulateIncomingPayment simulateIncomingRecall simulateKycOutcome ' +
+  'simulateMandateStatus simulatePaymentRecall simulatePaymentReturn simulatePaymentStatus ' +
+  'simulateSandboxIncomingPayment simulateSandboxPaymentStatus simulateScheduledRun simulateStatement ' +
+  'simulateWebhookEvent'
 
 const words = (text: string): readonly string[] => text.split(' ').filter((word) => word !== '')
 const named = (wanted: (route: Route) => boolean): readonly string[] =>

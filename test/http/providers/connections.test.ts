@@ -77,7 +77,7 @@ t.test('a connection from its draft to its retirement', async (t) => {
       inFlight: 0,
       oldestUnconfirmedAt: null,
       migration: null,
-      capabilities: { sepa: true, virtualAccounts: true, cards: false },
+      capabilities: { sepa: true, virtualAccounts: true, cards: true },
     })
     t.ok(first!.activatedAt)
     t.ok(first!.localRails.includes('ach'))

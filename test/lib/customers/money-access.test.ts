@@ -62,31 +62,38 @@ t.test('each status allows what the contract allows', (t) => {
 /** The uses of money by operation; every other write of a customer uses none. */
 const USES: Readonly<Record<MoneyUse, string>> = {
   prepare:
-    'addMoney createFundsRequest createRecipient openBalance remindFundsRequest requestAccountDetails updateRecipient verifyRecipient',
+    'addMoney createCard createFundsRequest createRecipient openBalance remindFundsRequest requestAccountDetails ' +
+    'updateRecipient verifyRecipient',
   move:
-    'closeBalance createExchange createForwardContract createForwardDrawdown createHeldRate createHeldRateDrawdown createQuote ' +
-    'createTransfer payForwardDeposit refreshQuote',
-  pay: 'confirmIncomingDebit createBulkPayment createPayment createScheduledPayment resumeScheduledPayment submitBulkPayment submitPayment validatePayment',
+    'closeBalance createExchange createForwardContract createForwardDrawdown createHeldRate createHeldRateDrawdown ' +
+    'createQuote createTransfer payForwardDeposit refreshQuote',
+  pay:
+    'confirmIncomingDebit createBulkPayment createCollection createMandate createPayment createScheduledPayment ' +
+    'resumeScheduledPayment submitBulkPayment submitPayment validatePayment',
 }
 /**
  * Writes that no status refuses: they stop, decide, annotate or set something, and move no money. What an approval
  * releases meets the status where it is released.
  */
 const FREE = `
-  allocateIncomingPayment answerPaymentQuestion cancelBulkPayment cancelExchange cancelHeldRate cancelFundsRequest cancelJob cancelPayment
-  cancelScheduledPayment createAnnotation createApiKey createCustomerAddress createIntegratorWebhook createInvitation
-  createKybPerson createKycSdkToken createStepUpChallenge createTeam decideApproval deleteKybDocument deleteKybPerson deleteAnnotation deleteAttachment deleteCustomerAddress deleteDocument
-  deleteIntegratorWebhook deletePayment deleteRecipient deleteTeam exportTransactions pauseScheduledPayment
-  readNotification redeliverWebhook refundIncomingDebit refuseIncomingDebit remindApprovers removeMembership requestClosure requestPaymentRecall requestStatement
-  resendInvitation resetSandbox revalidateBulkPayment revokeApiKey revokeInvitation rotateApiKey
-  rotateIntegratorWebhookSecret simulateExchangeStatus simulateFxRateMove simulateIncomingDebit simulateIncomingPayment
-  simulateIncomingRecall simulateKycOutcome simulatePaymentRecall simulatePaymentReturn simulatePaymentStatus
-  simulateSandboxIncomingPayment simulateSandboxPaymentStatus simulateScheduledRun simulateStatement simulateWebhookEvent
-  submitKybCase testIntegratorWebhook transferPrimaryOwner updateAlertSettings updateAnnotation updateApiKey updateApprovalPolicy
-  updateApprovedDomains updateBalance updateCustomer updateCustomerAddress updateCustomerCurrencies updateCustomerLimits
-  updateCustomerPreferences updateDebitControls updateFundsRequest updateIntegratorWebhook updateKybCase updateKybPerson updateMembership updateNotificationPreferences
-  updatePayment updateScheduledPayment updateTeam updateTransaction uploadDocument uploadKybDocument uploadTransactionAttachment
-  verifyStepUpChallenge withdrawClosure withdrawKybCase
+  activateCard allocateIncomingPayment answerPaymentQuestion cancelBulkPayment cancelCollection cancelExchange
+  cancelFundsRequest cancelHeldRate cancelJob cancelMandate cancelPayment cancelScheduledPayment closeCard
+  createAnnotation createApiKey createCustomerAddress createIntegratorWebhook createInvitation createKybPerson
+  createKycSdkToken createStepUpChallenge createTeam decideApproval deleteAnnotation deleteAttachment
+  deleteCustomerAddress deleteDocument deleteIntegratorWebhook deleteKybDocument deleteKybPerson deletePayment
+  deleteRecipient deleteTeam exportTransactions freezeCard pauseScheduledPayment readNotification redeliverWebhook
+  refundIncomingDebit refuseIncomingDebit remindApprovers removeMembership requestClosure requestPaymentRecall
+  requestStatement resendInvitation resetSandbox revalidateBulkPayment revokeApiKey revokeInvitation rotateApiKey
+  rotateIntegratorWebhookSecret simulateCardTransaction simulateCollectionStatus simulateExchangeStatus
+  simulateFxRateMove simulateIncomingDebit simulateIncomingPayment simulateIncomingRecall simulateKycOutcome
+  simulateMandateStatus simulatePaymentRecall simulatePaymentReturn simulatePaymentStatus simulateSandboxIncomingPayment
+  simulateSandboxPaymentStatus simulateScheduledRun simulateStatement simulateWebhookEvent submitKybCase
+  testIntegratorWebhook transferPrimaryOwner unfreezeCard updateAlertSettings updateAnnotation updateApiKey
+  updateApprovalPolicy updateApprovedDomains updateBalance updateCardControls updateCardLimits updateCustomer
+  updateCustomerAddress updateCustomerCurrencies updateCustomerLimits updateCustomerPreferences updateDebitControls
+  updateFundsRequest updateIntegratorWebhook updateKybCase updateKybPerson updateMandate updateMembership
+  updateNotificationPreferences updatePayment updateScheduledPayment updateTeam updateTransaction uploadDocument
+  uploadKybDocument uploadTransactionAttachment verifyStepUpChallenge withdrawClosure withdrawKybCase
 `
 
 interface Operation {

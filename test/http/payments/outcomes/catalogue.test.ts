@@ -15,9 +15,8 @@ t.test('the catalogue lists what there is, from the tables that are applied', as
   t.match(body, { environment: String, connection: { id: String, provider: 'sandbox', environment: 'sandbox' } })
   t.equal(body.data.length, 15, 'every kind')
   const available = (kind: string) => body.data.find((entry) => entry.kind === kind)
-  for (const kind of ['payment_status', 'payment_return', 'payment_recall', 'webhook_event'])
+  for (const kind of ['payment_status', 'payment_return', 'payment_recall', 'card_transaction', 'webhook_event'])
     t.match(available(kind), { method: 'POST', available: true, path: /^\/v1\/simulations\// }, kind)
-  t.match(available('card_transaction'), { available: false }, 'there are no cards yet')
   for (const [topic, rule] of [
     ['payments', /^amountMinor 1401 or SBX:RET-AC04: /],
     ['payments', /1802 with a recall/],
