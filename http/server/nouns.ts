@@ -342,8 +342,7 @@ export function servedNouns(nouns: BuiltNouns): Nouns {
 
 /**
  * Returns the work in the background, in the order of its start. It is stopped in reverse: work stops before the
- * queues,
- * caches and tables that it uses, so approvals and holds, which work on the subjects of other nouns, stand last. The
+ * queues, caches and tables that it uses, so approvals and holds, which work on the subjects of other nouns, stand last. The
  * tasks start after all of it.
  */
 export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
