@@ -115,7 +115,12 @@ t.test('each operation of a feature that is off answers 404, on every node', asy
     const target = path.replaceAll(/\{[^}]+\}/g, () => randomUUID())
     return callers === 'key'
       ? await client.send(`/v1${target}`, request)
-      : await (callers === 'staff' ? clerk : owner).send(request.method, target, method === 'get' ? undefined : {}, request.headers)
+      : await (callers === 'staff' ? clerk : owner).send(
+          request.method,
+          target,
+          method === 'get' ? undefined : {},
+          request.headers,
+        )
   }
   for (const feature of FEATURES) {
     const gated = routes.filter((route) => route.feature === feature)
