@@ -42,7 +42,6 @@ export const createCollection = route({
     'collection of a mandate that is not active yet fails when the mandate fails.',
   scope: 'payments:write',
   idempotency: 'required',
-  stepUp: { action: 'payment.above_threshold', amount: ({ body }) => body.amount },
   limits: ['money'],
   body: CollectionCreate,
   success: { status: 201, description: 'The created collection.', schema: Collection, etag: true, location: true },
