@@ -11,6 +11,7 @@ import type { Check } from './audit-check.ts'
 import { DIRECT_DEBIT_CHECKS } from './audit-direct-debits.ts'
 import { EVENT_CHECKS } from './audit-events.ts'
 import { EXCHANGE_CHECKS } from './audit-exchanges.ts'
+import { CARD_CHECKS } from './audit-cards.ts'
 import { INCOMING_CHECKS } from './audit-incoming.ts'
 import { INCOMING_DEBIT_CHECKS } from './audit-incoming-debits.ts'
 import { LEDGER_CHECKS } from './audit-ledger.ts'
@@ -78,6 +79,7 @@ export async function audit(
       ...WAITING_CHECKS,
       ...INCOMING_CHECKS,
       ...INCOMING_DEBIT_CHECKS,
+      ...CARD_CHECKS,
       ...DIRECT_DEBIT_CHECKS,
       ...EVENT_CHECKS,
       ...CONTRACT_CHECKS,

@@ -203,3 +203,23 @@ await t.test('an authorisation expires by the clock and is still cleared', async
   t.equal((await use(card, { phase: 'settlement', amount: EUR(300), relatedRef: ref })).status, 202)
   t.match(await read(id), { status: 'cleared', clearedAmount: EUR(300) })
 })
+
+await t.test(
+  'the audit knows the holds, the money and the events of cards, and finds each that was changed',
+  async (t) => {
+    await owner.signIn()
+    const card = await issue(owner)
+    const { cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(400) })).body.details
+    await world.audit()
+    for (const [name, change, back] of [
+      ['card holds', 'update card_transaction set held = held - 1 where id = $1', 'held = held + 1'],
+      ['card money', 'update card_transaction set cleared = 0, refunded = 1 where id = $1', 'refunded = 0'],
+      ['card events', `update card_transaction set status = 'cleared' where id = $1`, `status = 'authorised'`],
+    ] as const) {
+      await world.query(change, [id])
+      await t.rejects(world.audit(), { message: new RegExp(name) }, name)
+      await world.query(`update card_transaction set ${back} where id = $1`, [id])
+    }
+    await world.audit()
+  },
+)

@@ -364,7 +364,14 @@ t.test('an accepted transfer writes its row, L20, its update, its event and its 
   const command = newTransfer(balance)
   const { effects, state } = createTransfer(balance, command, MONDAY)
   t.equal(state?.available, 995n)
-  t.strictSame(Object.keys(effects ?? {}).sort(), ['events', 'idempotency', 'postings', 'statusUpdates', 'transfers'])
+  t.strictSame(Object.keys(effects ?? {}).sort(), [
+    'events',
+    'idempotency',
+    'places',
+    'postings',
+    'statusUpdates',
+    'transfers',
+  ])
   t.match(effects?.postings, [
     {
       entryId: command.entryId,
