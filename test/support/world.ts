@@ -28,6 +28,7 @@ import { readConfig } from '../../lib/config/config.ts'
 import { createIdSource } from '../../lib/base/ids.ts'
 import { audit } from '../../storage/audit/audit.ts'
 import { Database } from '../../storage/db/database.ts'
+import { freePort } from '../../storage/embedded/ports.ts'
 import { createSandboxCustomer } from '../../storage/seed/seed-customers.ts'
 import type { CustomerSpec } from '../../storage/seed/seed-customers.ts'
 import type { SandboxContent } from '../../storage/seed/seed.ts'
@@ -35,7 +36,7 @@ import type { StaffRole } from '../../lib/identity/capabilities.ts'
 import { Client } from './client.ts'
 import { Person } from './person.ts'
 import { createSandboxDatabase, createTestDatabase, SANDBOX_ENV } from './postgres.ts'
-import { hurryWhileWaiting } from './until.ts'
+import { hurryWhileWaiting, until } from './until.ts'
 
 export interface WorldOptions {
   /** False leaves payments waiting; the bank is not called. */
@@ -51,8 +52,13 @@ export interface WorldOptions {
    * deadline. Waiting does not move it either.
    */
   readonly stillClock?: boolean
-  /** The number of nodes, whose timers all run for every row; otherwise as TEST_NODES says. */
+  /** The number of nodes, whose timers all run for every row unless they meet in a Redis; otherwise as TEST_NODES says. */
   readonly nodes?: number
+  /**
+   * The Redis through which the nodes know of each other, as in production: each has its share of the shards from the
+   * start, and commands go to the home of their customer. Absent: they know nothing of each other.
+   */
+  readonly redisUrl?: string
   /** Lowest level of the log lines kept in `logged`; `warn` by default. */
   readonly logLevel?: 'info' | 'warn'
 }
@@ -69,6 +75,8 @@ export interface Customer {
 export interface World extends AsyncDisposable {
   /** The running service; the first where there are several. `restart` replaces it. */
   readonly service: Service
+  /** All running nodes. */
+  readonly services: readonly Service[]
   readonly url: string
   readonly databaseUrl: string
   readonly dataDir: string
@@ -131,6 +139,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const sandboxed =
     template !== undefined &&
     options.databaseUrl === undefined &&
+    options.redisUrl === undefined &&
     !['APP_ENV', 'SECRETS_KEY'].some((name) => name in (options.settings ?? {}))
   const database =
     options.databaseUrl === undefined
@@ -176,6 +185,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     LOG_LEVEL: 'warn',
     RATE_LIMITS: 'off',
     DATABASE_POOL: String(POOL),
+    ...(options.redisUrl === undefined ? {} : meetingIn(options.redisUrl)),
     ...options.settings,
   })
   const start = async (overrides: Pick<Overrides, 'dispatch'> = {}): Promise<readonly Service[]> => {
@@ -184,13 +194,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     for (let node = 0; node < nodes; node++) {
       // All nodes share one public URL, so that links are the same whichever node writes them.
       const publicUrl = services[0] === undefined ? {} : { publicUrl: services[0].url }
+      const address = config.redisUrl === null ? {} : await ownAddress()
       services.push(
         await createService(
-          { ...config, ...publicUrl },
+          { ...config, ...address, ...publicUrl },
           { clock, log, dispatch: options.dispatch ?? true, refuseWhenLate: false, ...options.overrides, ...overrides },
         ),
       )
     }
+    if (config.redisUrl !== null) await until('the shards have their homes', () => haveShared(services))
     return services
   }
   const stop = () => Promise.all(services.map((service) => service.close()))
@@ -218,6 +230,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   return {
     get service() {
       return services[0]!
+    },
+    get services() {
+      return services
     },
     get url() {
       return url()
@@ -261,6 +276,29 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       if (errors.length > 0) throw new Error(`The service logged errors:\n${errors.join('')}`)
     },
   }
+}
+
+/** The settings of nodes that meet in a Redis; each has an address of its own besides. */
+const meetingIn = (redisUrl: string): Record<string, string> => ({
+  REDIS_URL: redisUrl,
+  NODE_URL: 'http://127.0.0.1:0',
+  NODE_SECRET: randomBytes(32).toString('hex'),
+  SECRETS_KEY: randomBytes(32).toString('hex'),
+})
+
+/** Where a node listens, which the other nodes have to know before it does. */
+async function ownAddress() {
+  const port = await freePort()
+  return { port, nodeUrl: `http://127.0.0.1:${port}` }
+}
+
+/** Whether each node knows of all, and each shard has a home. */
+function haveShared(services: readonly Service[]): boolean {
+  const states = services.map(({ shards }) => shards.state())
+  return (
+    states.every(({ nodes }) => nodes === services.length) &&
+    states.reduce((sum, { held }) => sum + held, 0) === states[0]!.total
+  )
 }
 
 /** Creates an active customer with money, in a running service's database. */
