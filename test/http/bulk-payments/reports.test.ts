@@ -145,7 +145,7 @@ t.test('pain.002 answers the message by the names that its sender gave', async (
   ) => `<CdtTrfTxInf><PmtId><InstrId>I-${end}</InstrId><EndToEndId>${end}</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">${amount}</InstdAmt></Amt>
     <Cdtr><Nm>Amsterdam Trading BV</Nm></Cdtr><CdtrAcct><Id><IBAN>${iban}</IBAN></Id></CdtrAcct><RmtInf><Ustrd>Bill</Ustrd></RmtInf></CdtTrfTxInf>`
   const block = (id: string, transfers: string) =>
-    `<PmtInf><PmtInfId>${id}</PmtInfId><PmtMtd>TRF</PmtMtd><ReqdExctnDt><Dt>${new Date(world.now() + 86_400_000).toISOString().slice(0, 10)}</Dt></ReqdExctnDt>${transfers}</PmtInf>`
+    `<PmtInf><PmtInfId>${id}</PmtInfId><PmtMtd>TRF</PmtMtd><ReqdExctnDt><Dt>${new Date(world.now() + 2 * 86_400_000).toISOString().slice(0, 10)}</Dt></ReqdExctnDt>${transfers}</PmtInf>`
   const message = pain001(
     block('P-1', transfer('E-1', '10.00') + transfer('E-2', '20.00')) +
       block('P-2', transfer('NOTPROVIDED', '30.00', 'NL77SBOX0100000002')),
