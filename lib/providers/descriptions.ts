@@ -2,6 +2,7 @@
 import { clearbankDescription } from './clearbank/description.ts'
 import { columnDescription } from './column/description.ts'
 import { filesDescription } from './files/description.ts'
+import { increaseDescription } from './increase/description.ts'
 import type { ProviderDescription, ProviderId } from './provider.ts'
 import { sandboxDescription } from './sandbox/description.ts'
 
@@ -10,4 +11,5 @@ export const PROVIDER_DESCRIPTIONS: Readonly<Record<ProviderId, ProviderDescript
   files: filesDescription,
   clearbank: clearbankDescription,
   column: columnDescription,
+  increase: increaseDescription,
 }

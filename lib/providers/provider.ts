@@ -9,7 +9,7 @@ import type { MandateManagement, MandateScheme } from '../rails/debit-schemes.ts
 import type { Rail } from '../rails/rails.ts'
 
 /** The providers: a name here, a description (descriptions.ts) and an adapter (actors/providers/adapters) each. */
-export const PROVIDERS = ['sandbox', 'files', 'clearbank', 'column'] as const
+export const PROVIDERS = ['sandbox', 'files', 'clearbank', 'column', 'increase'] as const
 export type ProviderId = (typeof PROVIDERS)[number]
 
 export const PROVIDER_ENVIRONMENTS = ['sandbox', 'production'] as const

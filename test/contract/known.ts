@@ -357,8 +357,8 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'enumerations',
-    what: ['ProviderId files', 'ProviderId column'],
-    reason: 'The set of providers is open: any bank, by files, and a bank in the United States.',
+    what: ['ProviderId files', 'ProviderId column', 'ProviderId increase'],
+    reason: 'The set of providers is open: any bank, by files, and two banks in the United States.',
   },
   {
     section: 'enumerations',

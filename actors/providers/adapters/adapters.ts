@@ -4,9 +4,11 @@ import type { Adapter } from './adapter.ts'
 import { clearbankAdapter } from './clearbank/clearbank-adapter.ts'
 import { columnAdapter } from './column/column-adapter.ts'
 import { createFilesAdapter } from './files/files-adapter.ts'
+import { increaseAdapter } from './increase/increase-adapter.ts'
 
 export const ADAPTERS: Readonly<Record<Exclude<ProviderId, 'sandbox'>, Adapter>> = {
   files: createFilesAdapter(),
   clearbank: clearbankAdapter,
   column: columnAdapter,
+  increase: increaseAdapter,
 }
