@@ -8,7 +8,7 @@ import type { Mandate } from '../../../lib/direct-debits/mandate-schema.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
-const world: World = await createWorld()
+const world: World = await createWorld({ dispatch: false })
 const { client, balances } = world.seeded
 // Sessions end with the days that these tests let pass, so each step signs in anew.
 const staff = () => world.person('operations').signIn()

@@ -45,11 +45,11 @@ t.test('what no connection of the customer can do', async (t) => {
       matchedName: null,
       validUntil: null,
     })
-    const paid = await client.post<Payment>('/payments', paymentBody(balances.EUR, recipients.EUR, 100))
-    t.match(paid.body.verification, { scheme: 'vop', outcome: 'unavailable', reasonCode: 'NOAP', reason: NOT_OFFERED })
+    const pounds = () => client.post<Payment>('/payments', paymentBody(balances.GBP, recipients.GBP, 100, 'GBP'))
+    t.match((await pounds()).body.verification, { scheme: 'cop', outcome: 'unavailable', reason: NOT_OFFERED })
     await world.query(`update operator set recipient_require_verification = true`)
     await until('the operator demands a check', async () => {
-      const refused = await client.post('/payments', paymentBody(balances.EUR, recipients.EUR, 100))
+      const refused = await pounds()
       return refused.status === 422 && refused.problem.code === 'verification-mismatch'
     })
     await world.query(`update operator set recipient_require_verification = false`)

@@ -22,7 +22,7 @@ import type {
 } from '../adapter.ts'
 import { derivedId } from '../derived-id.ts'
 import { PartnerSilent, PartnerUnreachable, type PartnerAnswer, type PartnerHttp } from '../partner-http.ts'
-import { errorTypeIn, judgeSignature, pageIn, transferIn, type Transfer } from './increase-words.ts'
+import { errorTypeIn, judgeSignature, pageIn, transferIn, type IncreaseTransfer } from './increase-words.ts'
 
 const ADDRESSES = { sandbox: 'https://sandbox.increase.com', production: 'https://api.increase.com' } as const
 const CATEGORIES = 'ach_transfer.created,ach_transfer.updated'
@@ -220,7 +220,7 @@ function submissionOf({ status, json }: PartnerAnswer, { reference, amount }: Pa
   return { kind: 'refused', schemeCode: type, beforeAcceptance: true }
 }
 
-function statusOf({ id: providerRef, end, amount }: Transfer): OrderStatus {
+function statusOf({ id: providerRef, end, amount }: IncreaseTransfer): OrderStatus {
   if (end === null) return { kind: 'pending', providerRef }
   if (end.kind === 'settled') return { kind: 'settled', providerRef }
   const schemeCode = end.schemeCode ?? NO_CODE
@@ -230,7 +230,7 @@ function statusOf({ id: providerRef, end, amount }: Transfer): OrderStatus {
 }
 
 /** All that a transfer tells so far, each fact under an id of its own. */
-function messagesOf({ id, reference, amount, end }: Transfer, connectionId: string): readonly InboxMessage[] {
+function messagesOf({ id, reference, amount, end }: IncreaseTransfer, connectionId: string): readonly InboxMessage[] {
   const common = { reference, connectionId, providerRef: id, schemeCode: null, amount: null }
   const message = (fact: string, rest: Pick<BankSaid, 'type'> & Partial<BankSaid>): InboxMessage => ({
     port: 'bank',

@@ -10,7 +10,7 @@ export interface TransferEnd {
   readonly wasSettled: boolean
 }
 
-export interface Transfer {
+export interface IncreaseTransfer {
   readonly id: string
   readonly accountId: string
   /** Our reference. */
@@ -26,7 +26,7 @@ const ERROR_TYPE = /^[a-z_]{1,60}$/
 const ENDED_EARLY: ReadonlySet<string> = new Set(['rejected', 'canceled'])
 
 /** Reads a transfer; null when it is none of ours: a debit, or one that was not made with a reference of ours. */
-export function transferIn(value: unknown): Transfer | null {
+export function transferIn(value: unknown): IncreaseTransfer | null {
   const object = asObject(value)
   if (object === null) return null
   const id = idIn(object, 'id')
