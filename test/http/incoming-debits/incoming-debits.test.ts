@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { DAY_MS } from '../../../lib/base/clock.ts'
 import type { Balance } from '../../../lib/balances/balance-schema.ts'
+import type { Mandate } from '../../../lib/direct-debits/mandate-schema.ts'
 import type { DebitControls, IncomingDebit } from '../../../lib/incoming-debits/incoming-debit-schema.ts'
 import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
@@ -170,17 +171,31 @@ t.test('the first debit of a B2B mandate waits for its confirmation, and later o
 })
 
 t.test('a mandate that the customer keeps to pay by confirms a debit, limits it, and ends it', async (t) => {
-  const keep = async (reference: string, status: string, amountLimit: number | null = null) =>
-    await world.query(
-      `insert into mandate (id, customer_id, operator_id, connection_id, shard, direction, scheme, status, version, reference, balance_id, currency, counterparty,
-         management, sequence_type, amount_limit, history, created_by, created_via, created_at, updated_at)
-       select gen_random_uuid(), customer_id, operator_id, connection_id, shard, 'pay', 'sepa_dd_b2b', $3, 1, $2, id, currency,
-         '{"name": "Leasing AG", "kind": "business", "creditorId": "DE98ZZZ09999999999"}', 'client', 'recurring', $4, '[]', id, 'web', now(), now()
-       from balance where id = $1`,
-      [balances.EUR, reference, status, amountLimit],
+  const clerk = await world.person('operations').signIn()
+  const keep = async (reference: string, amountLimit: number | null = null) => {
+    const made = await client.post<Mandate>(
+      '/mandates',
+      {
+        direction: 'pay',
+        scheme: 'sepa_dd_b2b',
+        reference,
+        balanceId: balances.EUR,
+        counterparty: { name: 'Leasing AG', kind: 'business', creditorId: 'DE98ZZZ09999999999' },
+        ...(amountLimit === null ? {} : { amountLimit: money(amountLimit) }),
+      },
+      randomUUID(),
     )
-  await keep('LEASE-1', 'active', 1_000)
-  await keep('LEASE-2', 'cancelled')
+    const { id } = made.body
+    const reported = await clerk.post(`/mandates/${id}/status-reports`, {
+      status: 'active',
+      reportedAt: new Date(world.now()).toISOString(),
+    })
+    t.equal(reported.status, 200, reported.text)
+    return id
+  }
+  await keep('LEASE-1', 1_000)
+  const ended = await keep('LEASE-2')
+  t.equal((await client.post(`/mandates/${ended}/cancel`, {}, randomUUID())).status, 200)
   const leasing = { scheme: 'sepa_dd_b2b', creditorId: 'DE98ABC09999999999' }
   const collected = async (mandateReference: string, amountMinor: number) =>
     await collect(client, balances.EUR, { ...leasing, mandateReference, amount: money(amountMinor) })
