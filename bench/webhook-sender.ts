@@ -14,7 +14,7 @@ export interface SenderPlan {
   readonly url: string
   readonly path: string
   readonly secret: string
-  /** What is told, in the order of a partner that knows none. */
+  /** The webhooks, in the order of a partner that knows none. */
   readonly tellings: readonly { readonly reference: string; readonly type: string; readonly amountMinor?: string }[]
   readonly perSecond: number
   readonly connections: number

@@ -23,7 +23,7 @@ import { isKeptAlready } from '../../storage/providers/provider-events.ts'
 import { judgeCustomer } from './return-rates.ts'
 import { DebitMover, type DebitMoverDeps, type DebitOutcome } from './debit-mover.ts'
 
-/** What a message did: its move was made, it fits no row, its object is unknown, or it had counted before. */
+/** The effect of a message: its move was made, it fits no row, its object is unknown, or it had counted before. */
 export type DebitTaken = 'moved' | 'ignored' | 'unknown' | 'repeated'
 
 /** Fees and retries of returned collections. */

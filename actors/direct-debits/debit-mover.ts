@@ -33,7 +33,7 @@ export interface DebitMoverDeps {
   readonly clock: Clock
 }
 
-/** Who asks for a move, and under which key. Without a key nothing is recorded. */
+/** The caller that asks for a move, and its key. Without a key nothing is recorded. */
 export interface DebitAsker {
   readonly by: StatusUpdate['actor']
   readonly key?: CommandKey | null

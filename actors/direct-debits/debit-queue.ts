@@ -38,7 +38,7 @@ import type { Wakes } from '../runtime/wakes.ts'
 
 /** The shortest time between two looks at the rows. */
 const TICK_MS = 250
-/** What was sent this long ago and is not acknowledged is asked about: longer than a call may take. */
+/** An order that was sent this long ago and is not acknowledged is asked about: longer than a call may take. */
 const DOUBT_MS = 15_000
 
 export interface DebitQueueOptions {
@@ -161,7 +161,7 @@ export class DebitQueue {
     if (orders.length === 0) return []
     const { database, inbox } = this.#options
     await inbox(orders.map(({ submitted }) => submitted))
-    // What was cancelled meanwhile is not submitted, and is not sent.
+    // An order that was cancelled meanwhile is not submitted, and is not sent.
     const submitted = await stillSubmitted(
       database,
       kind,
@@ -194,7 +194,7 @@ export class DebitQueue {
 export const presentationOf = (collectionId: string, attempt: number): string =>
   attempt <= 1 ? collectionId : derivedId(collectionId, `presentation ${attempt}`)
 
-/** What the queue itself tells: it has handed an order to its bank, or the bank has refused it at once. */
+/** The messages of the queue itself: it has handed an order to its bank, or the bank has refused it at once. */
 const told = (reference: string, connectionId: string, what: string, reasonCode: string | null = null) =>
   ({ id: derivedId(reference, what), connectionId, source: 'partner', reasonCode, providerRef: null }) as const
 

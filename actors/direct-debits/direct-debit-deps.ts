@@ -1,4 +1,4 @@
-/** What the use cases of direct debits need. */
+/** The dependencies of the use cases of direct debits. */
 import type { MandateManagement, MandateScheme } from '../../lib/rails/debit-schemes.ts'
 import type { ProviderId } from '../../lib/providers/provider.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'

@@ -24,7 +24,7 @@ export interface ReturnTermsDeps {
   readonly sandbox: boolean
 }
 
-/** What a return costs, minor units, and what follows from it; times are epoch milliseconds. */
+/** The fee of a return, minor units, and the time of a retry; times are epoch milliseconds. */
 export interface TermsOfReturn {
   readonly fee: bigint
   readonly retryAt: number | null

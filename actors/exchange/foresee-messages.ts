@@ -1,4 +1,4 @@
-/** What messages of a partner would do to exchanges, without doing it: the decisions of their actor, uncommitted. */
+/** Foresees the effect of a partner's messages on exchanges: the decisions of their actor, uncommitted. */
 import { exchangeActor } from './exchange.ts'
 import { exchangeContext, moveOf, type FxOrdersOptions } from './fx-orders.ts'
 import { readerOf } from '../../storage/db/transaction.ts'

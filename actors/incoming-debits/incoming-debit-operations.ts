@@ -119,7 +119,7 @@ export function createIncomingDebitCommands(deps: IncomingDebitCommandsDeps): In
         await writeMove(deps, tx, record, {
           move: 'refund',
           given: { reasonCode },
-          // Who has given no mandate is not debited under it again.
+          // A customer that has given no mandate is not debited under it again.
           also: reasonCode === 'MD01' ? await mandateMoved(tx, record, 'cancelled') : {},
         })
         return { status: 'refunded', reasonCode }

@@ -10,7 +10,7 @@ import type { MandateCounterparty } from '../../lib/direct-debits/mandate.ts'
 import type { SequenceType } from '../../lib/direct-debits/schemes.ts'
 import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
 
-/** What an order for a mandate and one for a collection share. */
+/** The members that orders for mandates and for collections share. */
 interface DebitOrder {
   /** Of a mandate its id, of a collection the id of this presentation of it. */
   readonly reference: string

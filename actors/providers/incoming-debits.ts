@@ -36,7 +36,7 @@ export type IncomingDebitMessage =
       readonly amount: bigint | null
     })
 
-/** What the partner is told of a debit. Amounts are minor units, times epoch milliseconds. */
+/** An answer to the partner about a debit. Amounts are minor units, times epoch milliseconds. */
 export interface DebitAnswerOrder {
   readonly reference: string
   readonly connectionId: string

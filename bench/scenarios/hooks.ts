@@ -24,7 +24,7 @@ const SILENT = '1701'
 const LATE_MAX_MS = 5_000
 const DRAIN_MS = 300_000
 const POLL_MS = 50
-/** What the partner tells of payments in turn, and how each ends. */
+/** The partner's messages about payments in turn, and how each payment ends. */
 const STORIES = [
   { types: ['settled'], ends: 'completed' },
   { types: ['settled', 'returned'], ends: 'returned' },

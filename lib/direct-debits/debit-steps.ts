@@ -45,7 +45,7 @@ export function mandateSteps(
   }
 }
 
-/** What a return costs, and when a collection is presented again. */
+/** The fee of a return, and when a collection is presented again. */
 export interface ReturnTerms {
   /** The fee that the customer pays for a return, minor units. */
   readonly fee: bigint

@@ -16,7 +16,7 @@ const PAYMENTS = 510
 const AT_ONCE = 40
 /** Enough for all of it on a machine that is busy with other tests. */
 const DEADLINE_MS = 120_000
-/** What the partner tells of a payment, and the only status in which it may end. */
+/** The partner's messages about a payment, and the only status in which it may end. */
 const STORIES = [
   { types: ['settled'], ends: 'completed' },
   { types: ['settled', 'returned'], ends: 'returned' },

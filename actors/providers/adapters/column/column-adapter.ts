@@ -14,7 +14,7 @@ import { PartnerSilent, PartnerUnreachable, type PartnerAnswer, type PartnerHttp
 import { translateEvent, verifyWebhook } from './column-events.ts'
 import { objectsIn, referenceOf, statusOf, textIn, timeIn } from './column-transfers.ts'
 
-/** One address for both: the prefix of the key tells the sandbox from production. */
+/** The address of the sandbox and of production: the prefix of the key tells the sandbox from production. */
 const ADDRESS = 'https://api.column.com'
 const KEY_PREFIX: Readonly<Record<ProviderEnvironment, string>> = { sandbox: 'test_', production: 'live_' }
 /** The longest page of the bank's lists. */

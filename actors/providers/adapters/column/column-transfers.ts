@@ -1,4 +1,4 @@
-/** What Column's transfers and events say, read from JSON: a member that is missing or of another type is null. Pure. */
+/** Reads Column's transfers and events from JSON: a member that is missing or of another type is null. Pure. */
 import { asObject, instantOf, type JsonObject } from '../../../../lib/base/json.ts'
 
 const TEXT_MAX = 255
@@ -60,7 +60,7 @@ export function statusOf(transfer: JsonObject): ColumnTransferState | null {
   if (REJECTED.has(status)) return { kind: 'rejected', schemeCode: returnCodeOf(transfer) ?? CALLED_OFF }
   if (status !== 'RETURNED') return null
   const schemeCode = returnCodeOf(transfer) ?? UNNAMED
-  // What comes back before it has settled never reached the payee.
+  // A transfer that comes back before it has settled never reached the payee.
   if (timeIn(transfer, 'settled_at') === null) return { kind: 'rejected', schemeCode }
   const amount = centsIn(transfer, 'amount')
   return amount === null ? null : { kind: 'returned', schemeCode, amount }
