@@ -6,6 +6,8 @@
  *   npm test -- test/http test/lib/x.test.ts   only these folders and files
  *   npm test -- --quick                   only the files that test/quick.ts chooses
  *
+ * The clocks of worlds begin at the same hour in every run (test/support/start-time.ts).
+ *
  * The last line on standard output is `N passed, N failed`, counted from the results of every assertion. The exit code
  * is 0 only if something ran and nothing failed. The server and its files are gone afterwards, also after Ctrl-C.
  */
@@ -17,12 +19,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { systemClock } from '../lib/base/clock.ts'
 import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
 import { isQuick } from './quick.ts'
 import { CLUSTER_ENV } from './support/cluster-postgres.ts'
 import { makeSandboxTemplate, makeTemplate, POSTGRES_ENV, SANDBOX_ENV } from './support/postgres.ts'
 import { createReport } from './runner/report.ts'
 import type { Counts } from './runner/report.ts'
+import { nextStart, START_ENV } from './support/start-time.ts'
 import { until } from './support/until.ts'
 
 /** Past this, a run that was told to stop is stopped hard, so that the server is never left behind. */
@@ -84,6 +88,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => st
 
 const counts: Counts = { passed: 0, failed: 0 }
 let succeeded = false
+process.env[START_ENV] ??= nextStart(systemClock.now())
 try {
   const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean' } }, allowPositionals: true })
   const found = await findFiles(positionals)

@@ -7,8 +7,7 @@
  * With TEST_NODES=2 in the environment every world has that many nodes. The nodes know nothing of each other and hold
  * no leases, and each request goes to the next node: the claims of a test must hold all the same (I3).
  *
- * With TEST_START=2026-02-28T23:58:00Z in the environment the clock of every world begins at that time, which has to be
- * within a few days: for tests whose result must not depend on the day and the hour of the run.
+ * The clock of every world begins at the time that TEST_START names (test/support/start-time.ts).
  *
  * At its disposal the service is stopped and two things are asserted for every test: the books are right
  * (storage/audit/audit.ts), and the service has logged no error, which is how it reports a bug.
@@ -36,6 +35,7 @@ import type { StaffRole } from '../../lib/identity/capabilities.ts'
 import { Client } from './client.ts'
 import { Person } from './person.ts'
 import { createSandboxDatabase, createTestDatabase, SANDBOX_ENV } from './postgres.ts'
+import { startAheadMs } from './start-time.ts'
 import { hurryWhileWaiting, until } from './until.ts'
 
 export interface WorldOptions {
@@ -114,7 +114,7 @@ export interface World extends AsyncDisposable {
 export const NODES = Number(process.env['TEST_NODES'] ?? 1)
 
 /** How far the clock of a world is ahead of the machine's when it starts, milliseconds. */
-const AHEAD_MS = process.env['TEST_START'] === undefined ? 0 : Date.parse(process.env['TEST_START']) - systemClock.now()
+const AHEAD_MS = startAheadMs()
 
 /**
  * How far a clock that stands still is ahead of the machine's at its start: further than a test lasts, so that nothing

@@ -9,7 +9,7 @@ import { createWorld, paymentBody, transferBody, type World } from '../../suppor
 import { setPolicy, tier } from '../approvals/people.ts'
 import { rowsOf } from '../bulk-payments/support.ts'
 import { checked, row, settled, submit } from '../bulk-payments/submitting.ts'
-import { create, occurrences, paymentsOf, reaching, read } from '../scheduled-payments/support.ts'
+import { create, dueIn, occurrences, paymentsOf, reaching, read } from '../scheduled-payments/support.ts'
 
 const eur = (minor: number) => ({ amountMinor: String(minor), currency: 'EUR' })
 const RESTRICTED = { status: 403, code: 'customer-restricted' }
@@ -221,7 +221,7 @@ t.test('occurrences of a schedule are refused during a restriction, and the sche
   const schedule = (await create(world, { frequency: 'daily' })).body
   await steer(world.seeded.client.tenantId, 'restrict')
   for (const refusals of [1, 2, 3, 4]) {
-    world.advance(86_400_000)
+    world.advanceTo(dueIn(world, 1))
     await until(`${refusals} refusals`, async () => {
       const { data } = await occurrences(world, schedule.id)
       return data.filter(({ refusal }) => refusal?.code === 'customer-restricted').length >= refusals
@@ -231,7 +231,7 @@ t.test('occurrences of a schedule are refused during a restriction, and the sche
   t.strictSame(await paymentsOf(world, schedule.id), [])
   await staff.signIn()
   t.match((await steer(world.seeded.client.tenantId, 'lift')).body, { status: 'active' })
-  world.advance(86_400_000)
+  world.advanceTo(dueIn(world, 1))
   await reaching(world, schedule.id, 'its payment', ({ occurrencesCreated }) => occurrencesCreated === 1)
   await world.seeded.client.paymentsSettled()
 })

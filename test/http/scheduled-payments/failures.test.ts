@@ -6,7 +6,7 @@ import { decide, setPolicy, tier } from '../approvals/people.ts'
 import {
   act,
   create,
-  DAY_MS,
+  dueIn,
   inDays,
   occurrences,
   patch,
@@ -24,7 +24,7 @@ t.test('three in a row without money stop it, and those who pay are told', async
   const made = (await create(world, { frequency: 'daily', amount: { amountMinor: '999999999', currency: 'EUR' } })).body
   // Each waits for money until its day is over.
   for (const failures of [0, 1, 2]) {
-    world.advance(DAY_MS)
+    world.advanceTo(dueIn(world, 1))
     await reaching(
       world,
       made.id,
@@ -33,7 +33,7 @@ t.test('three in a row without money stop it, and those who pay are told', async
         consecutiveFailures === failures && occurrencesCreated === failures + 1,
     )
   }
-  world.advance(DAY_MS)
+  world.advanceTo(dueIn(world, 1))
   await reaching(world, made.id, 'its end', ({ status }) => status === 'failed')
   t.match(await read(world, made.id), { nextOccurrenceAt: null, consecutiveFailures: 3 })
   // Whether one more was made at that very moment, nobody can say.

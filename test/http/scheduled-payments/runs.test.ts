@@ -7,6 +7,7 @@ import {
   act,
   create,
   DAY_MS,
+  dueIn,
   inDays,
   occurrences,
   patch,
@@ -24,7 +25,7 @@ t.test('a payment is made on its day, like any other, and the next day follows',
   t.match(made, { status: 'active', occurrencesCreated: 0, lastPaymentId: null, lastPaymentStatus: null })
   t.strictSame(await paymentsOf(world, made.id), [], 'not before')
 
-  world.advance(DAY_MS)
+  world.advanceTo(dueIn(world, 1))
   const first = await reaching(
     world,
     made.id,
@@ -60,7 +61,7 @@ t.test('a payment is made on its day, like any other, and the next day follows',
     upcoming: [{ plannedDate: addDays(made.startDate, 1), executionDate: addDays(made.startDate, 1) }],
   })
 
-  world.advance(DAY_MS)
+  world.advanceTo(dueIn(world, 1))
   const last = await reaching(world, made.id, 'completed', ({ status }) => status === 'completed')
   t.match(last, { occurrencesCreated: 2, nextOccurrenceAt: null })
   t.equal((await paymentsOf(world, made.id)).length, 2)
@@ -162,7 +163,7 @@ t.test('what is missed in a pause is passed over', async (t) => {
   t.match(resumed, { status: 'active', pausedAt: null })
   t.ok(Date.parse(resumed.nextOccurrenceAt!) > world.now(), 'it goes on with what lies ahead')
   t.ok(Date.parse(resumed.nextOccurrenceAt!) <= world.now() + DAY_MS, 'and no later')
-  world.advance(DAY_MS)
+  world.advanceTo(Date.parse(resumed.nextOccurrenceAt!) + 1_000)
   await reaching(world, made.id, 'made once', ({ lastPaymentStatus }) => lastPaymentStatus === 'completed')
   t.equal((await paymentsOf(world, made.id)).length, 1)
 

@@ -7,6 +7,7 @@ import type {
 } from '../../../lib/scheduled-payments/scheduled-payment-schema.ts'
 import type { Static } from 'typebox'
 import { addDays, dateIn } from '../../../lib/base/clock.ts'
+import { zonedMoment } from '../../../lib/rails/calendar-days.ts'
 import type { PageBody, Reply } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'
@@ -16,6 +17,9 @@ export const ZONE = 'Europe/Brussels'
 
 /** A date so many days from now, by the clocks of the rails in euro. */
 export const inDays = (world: World, days: number): string => addDays(dateIn(world.now(), ZONE), days)
+
+/** A moment after the time of day at which payments of a date are made, so many days from now. */
+export const dueIn = (world: World, days: number): number => zonedMoment(ZONE, inDays(world, days), '00:06')
 
 /** A schedule of the seeded customer in euro that can be made: monthly, from tomorrow. */
 export function scheduleBody(world: World, change: Partial<ScheduledPaymentCreate> = {}): ScheduledPaymentCreate {
