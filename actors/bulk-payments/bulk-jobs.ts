@@ -2,6 +2,7 @@
 import type { PayDeps } from '../payments/submit-payment.ts'
 import { bulkSubmissionJob } from './bulk-submission.ts'
 import { bulkValidationJob } from './bulk-validation.ts'
+import type { DirectDebitDeps } from '../direct-debits/direct-debit-deps.ts'
 import type { JobWork } from '../jobs/jobs.ts'
 import type { JobKind } from '../../lib/jobs/job.ts'
 import type { ValidationDeps } from '../../lib/recipients/validation.ts'
@@ -16,6 +17,8 @@ export interface BulkJobsOptions {
   readonly validation: ValidationDeps
   readonly recipients: Pick<RecipientCommands, 'make'>
   readonly problemBase: string
+  /** The dependencies for making mandates and collections. */
+  readonly debits: DirectDebitDeps
 }
 
 export interface BulkJobs {
@@ -26,7 +29,14 @@ export interface BulkJobs {
 }
 
 /** Creates the jobs. The thread that reads files starts with the first file. */
-export function createBulkJobs({ database, paying, validation, recipients, problemBase }: BulkJobsOptions): BulkJobs {
+export function createBulkJobs({
+  database,
+  paying,
+  validation,
+  recipients,
+  problemBase,
+  debits,
+}: BulkJobsOptions): BulkJobs {
   const files = createBulkFiles()
   const deps = {
     ...paying,
@@ -35,6 +45,7 @@ export function createBulkJobs({ database, paying, validation, recipients, probl
     files,
     recipientFactory: recipients,
     problemBase,
+    debits,
   }
   return {
     kinds: { bulk_payment_validate: bulkValidationJob(deps), bulk_payment_submit: bulkSubmissionJob(deps) },

@@ -22,6 +22,7 @@ import {
   SUBMISSIONS_MAX,
   type RowFailure,
 } from '../../lib/bulk-payments/bulk-payment.ts'
+import { BULK_FORMATS } from '../../lib/bulk-payments/formats.ts'
 import { refuse, refuseTransition } from '../../lib/base/problems.ts'
 import { endApproval, lockApproval, readStoredPolicies, type ApprovalTx } from '../../storage/approvals/approvals.ts'
 import { writeEffects } from '../../storage/sections/write-effects.ts'
@@ -157,6 +158,8 @@ async function openBatchApproval(
   by: Submitter,
 ): Promise<string | null> {
   const { client, ids, now } = tx
+  // Policies are about money that leaves; mandates and collections need no approval one by one either.
+  if (BULK_FORMATS[bulk.format].makes !== 'payments') return null
   const { terms: policy, from } = ruleInEffect('bulk_payment', await readStoredPolicies(client, bulk.customerId))
   if (policy === null) return null
   const { totals, connectionId } = await totalsUnder(client, bulk.id, policy)

@@ -15,6 +15,8 @@ import { BulkPayments } from './bulk-payment-pollers.ts'
 import { createBulkReportReads } from './bulk-reports.ts'
 import { createBulkSubmissions } from './bulk-submissions.ts'
 import { createBulkUploads } from './bulk-uploads.ts'
+import type { DirectDebitDeps } from '../direct-debits/direct-debit-deps.ts'
+import type { BulkUploadDeps } from './open-bulk-payment.ts'
 
 /** The nouns that bulk payments need. */
 export interface BulkServiceParts {
@@ -28,6 +30,9 @@ export interface BulkServiceParts {
   readonly approvals: Pick<ApprovalService, 'addSubjects'>
   readonly jobs: Pick<JobService, 'jobs' | 'addKinds'>
   readonly downloads: { readonly reads: DownloadReads }
+  /** The dependencies for making the mandates and collections of files. */
+  readonly directDebits: { readonly deps: DirectDebitDeps }
+  readonly operators: { readonly reads: Pick<BulkUploadDeps, 'hasFeature'> }
 }
 
 export type BulkService = ReturnType<typeof createBulkService>
@@ -35,7 +40,18 @@ export type BulkService = ReturnType<typeof createBulkService>
 /** Creates the service. */
 export function createBulkService(
   node: Node,
-  { payments, recipients, validation, exchanges, queue, approvals, jobs, downloads }: BulkServiceParts,
+  {
+    payments,
+    recipients,
+    validation,
+    exchanges,
+    queue,
+    approvals,
+    jobs,
+    downloads,
+    directDebits,
+    operators,
+  }: BulkServiceParts,
 ) {
   const { database, problemBase, sandbox } = node
   const poller = new BulkPayments({ ...node, queue })
@@ -46,9 +62,16 @@ export function createBulkService(
     validation: { ...validation, sandbox },
     recipients: recipients.commands,
     problemBase,
+    debits: directDebits.deps,
   })
   jobs.addKinds(bulkJobs.kinds)
-  const deps = { ...node, jobs: jobs.jobs, downloads: downloads.reads, market: exchanges.deps.market }
+  const deps = {
+    ...node,
+    jobs: jobs.jobs,
+    downloads: downloads.reads,
+    market: exchanges.deps.market,
+    hasFeature: operators.reads.hasFeature,
+  }
   return {
     reads: {
       ...createBulkPaymentReads(node),

@@ -12,6 +12,7 @@ import { DAY_MS } from '../../lib/base/clock.ts'
 import { requestersOf } from '../../lib/approvals/requesters.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasSandboxToken } from '../../lib/sandbox/triggers.ts'
+import { BULK_FORMATS } from '../../lib/bulk-payments/formats.ts'
 import { GIVEN_UP_MS, STALL_CODE, type RowCounts, type RowFailure } from '../../lib/bulk-payments/bulk-payment.ts'
 import type { RowFault } from '../../lib/bulk-payments/instruction.ts'
 import { bearerOfRow, faultOfIssue, railOfRow } from '../../lib/bulk-payments/payment-of-row.ts'
@@ -25,6 +26,8 @@ import { endRows, takeRows, type RowEnd, type RowToSubmit } from '../../storage/
 import type { Database } from '../../storage/db/database.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import { endRun, lockRun } from './bulk-runs.ts'
+import type { DirectDebitDeps } from '../direct-debits/direct-debit-deps.ts'
+import { debitMakers } from './make-debit-rows.ts'
 import { paymentInput } from './payment-of-row.ts'
 import { type PayDeps, submitPayment } from '../payments/submit-payment.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
@@ -50,6 +53,8 @@ const AGAIN_MS = 250
 export interface BulkSubmissionJobDeps extends PayDeps {
   readonly database: Database
   readonly problemBase: string
+  /** The dependencies for making mandates and collections. */
+  readonly debits: DirectDebitDeps
 }
 
 export function bulkSubmissionJob(deps: BulkSubmissionJobDeps): JobWork {
@@ -110,6 +115,9 @@ class Submission {
     const { system, clock } = this.#deps
     let [lot, done, ends] = [this.#stalls ? 1 : LOT_BESIDE_OTHERS, 0, [] as readonly RowEnd[]]
     let [asked, othersAt] = [system.asked.balance, Number.NEGATIVE_INFINITY]
+    // Balances decide payments; mandates decide themselves and their collections.
+    const ownOf = (rows: readonly RowToSubmit[]) =>
+      BULK_FORMATS[this.#bulk.format].makes === 'payments' ? rows.length : 0
     for (;;) {
       signal.throwIfAborted()
       const hasToPause = done > 0 && (this.#stalls || done >= ROWS_IN_A_ROW)
@@ -124,7 +132,7 @@ class Submission {
       ends = await this.#submit(turn.rows)
       const ended = performance.now()
       done += turn.rows.length
-      if (system.asked.balance - asked > turn.rows.length) othersAt = ended
+      if (system.asked.balance - asked > ownOf(turn.rows)) othersAt = ended
       asked = system.asked.balance
       const isBeside = ended - othersAt < ALONE_AFTER_MS
       lot = isBeside ? LOT_BESIDE_OTHERS : LOT
@@ -168,11 +176,27 @@ class Submission {
 
   /** Makes the payments of a lot. @returns the results of the rows that could be decided */
   async #submit(rows: readonly RowToSubmit[]): Promise<readonly RowEnd[]> {
-    const read = new Map(await this.#deps.recipients.findMany(rows.map(({ recipientId }) => recipientId)))
-    const { recipients } = this.#deps
-    const deps: BulkSubmissionJobDeps = {
-      ...this.#deps,
-      // Read once for the lot, so that rows do not read their recipients one by one.
+    const make = await this.#makerOf(rows)
+    const found = await Promise.all(
+      rows.map((row) => (row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : make(row))),
+    )
+    const undecided = found.indexOf(null)
+    this.#from = undecided < 0 ? rows.at(-1)!.rowNumber + 1 : rows[undecided]!.rowNumber
+    return found.filter((end) => end !== null)
+  }
+
+  /** Returns the maker of the rows of a lot. What the rows name is read once for the lot, and not row by row. */
+  async #makerOf(rows: readonly RowToSubmit[]): Promise<(row: RowToSubmit) => Promise<RowEnd | null>> {
+    const [deps, bulk] = [this.#deps, this.#bulk]
+    const { makes } = BULK_FORMATS[bulk.format]
+    if (makes !== 'payments') {
+      const make = await debitMakers(deps.debits, bulk, makes, rows)
+      return (row) => make(row, callerOf(deps, bulk, row))
+    }
+    const { recipients } = deps
+    const read = new Map(await recipients.findMany(rows.map(({ recipientId }) => recipientId)))
+    const paying: BulkSubmissionJobDeps = {
+      ...deps,
       recipients: {
         find: async (id) => read.get(id) ?? (await recipients.find(id)),
         findMany: (ids) => recipients.findMany(ids),
@@ -182,14 +206,7 @@ class Submission {
         },
       },
     }
-    const found = await Promise.all(
-      rows.map((row) =>
-        row.paid ? { rowNumber: row.rowNumber, failure: null, errors: [] } : submitRow(deps, this.#bulk, row),
-      ),
-    )
-    const undecided = found.indexOf(null)
-    this.#from = undecided < 0 ? rows.at(-1)!.rowNumber + 1 : rows[undecided]!.rowNumber
-    return found.filter((end) => end !== null)
+    return (row) => submitRow(paying, bulk, row)
   }
 
   #outcome(isLost: boolean): JobOutcome {
@@ -211,15 +228,13 @@ class Submission {
   }
 }
 
-/**
- * Makes one payment.
- *
- * @returns the result of the row; null when it could not be decided and has to be submitted again
- */
-async function submitRow(deps: BulkSubmissionJobDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
-  const { clock, ids, problemBase } = deps
-  const { instruction, rowNumber } = row
-  const caller: CommandOrigin = {
+/** The file and the row as the caller of a use case. */
+function callerOf(
+  { clock, ids, problemBase }: BulkSubmissionJobDeps,
+  bulk: BulkRecord,
+  row: RowToSubmit,
+): CommandOrigin {
+  return {
     customerId: bulk.customerId,
     shard: bulk.shard,
     createdBy: bulk.submittedBy!,
@@ -241,6 +256,16 @@ async function submitRow(deps: BulkSubmissionJobDeps, bulk: BulkRecord, row: Row
     skipPayeeVerification: bulk.options.skipPayeeVerification,
     ...(bulk.approvalId === null ? {} : { batchApprovalId: bulk.approvalId }),
   }
+}
+
+/**
+ * Makes one payment.
+ *
+ * @returns the result of the row; null when it could not be decided and has to be submitted again
+ */
+async function submitRow(deps: BulkSubmissionJobDeps, bulk: BulkRecord, row: RowToSubmit): Promise<RowEnd | null> {
+  const caller = callerOf(deps, bulk, row)
+  const { instruction, rowNumber } = row
   const faults: RowFault[] = []
   const bearer = bearerOfRow(instruction, faults)
   const input = {

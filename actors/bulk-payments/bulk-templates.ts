@@ -1,6 +1,6 @@
 /** The templates of bulk payments: an empty table with the columns of a file. */
 import type { TemplateFormat } from '../../lib/bulk-payments/formats.ts'
-import { TEMPLATE_COLUMNS, TEMPLATE_ROWS } from '../../lib/bulk-payments/template.ts'
+import { TEMPLATES } from '../../lib/bulk-payments/template.ts'
 import { FORMATS } from '../../lib/statements/statement.ts'
 import type { DocumentPool } from '../../workers/documents/pool.ts'
 import { contentDisposition } from '../../lib/documents/file-name.ts'
@@ -12,21 +12,22 @@ export async function writeTemplate(
   { documents }: { readonly documents: DocumentPool },
   format: TemplateFormat,
 ): Promise<Answer<FileBytes, 200>> {
+  const { name, sheetName, file, columns, rows } = TEMPLATES[format]
   using stream = documents.open({
     kind: 'table',
-    format,
-    sheetName: 'Payments',
-    columns: TEMPLATE_COLUMNS,
+    format: file,
+    sheetName,
+    columns,
     style: { timezone: 'UTC', decimalSeparator: '.' },
     createdAt: 0,
   })
-  const gained = [...(await stream.write(TEMPLATE_ROWS)), ...(await stream.end())]
+  const gained = [...(await stream.write(rows)), ...(await stream.end())]
   const body = Buffer.concat(gained)
   return showing({
     status: 200,
     body,
-    contentType: FORMATS[format].contentType,
+    contentType: FORMATS[file].contentType,
     etag: resourceETag(1, body),
-    headers: ['Content-Disposition', contentDisposition(`bulk-payments.${format}`)],
+    headers: ['Content-Disposition', contentDisposition(`${name}.${file}`)],
   })
 }

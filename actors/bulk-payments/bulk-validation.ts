@@ -26,7 +26,10 @@ import type { AuditBy } from '../../storage/trail/trail.ts'
 import type { JobRecord } from '../../storage/jobs/jobs.ts'
 import { inTransaction } from '../../storage/db/transaction.ts'
 import type { BulkFiles } from '../../workers/bulk-payments/bulk-files.ts'
+import { BULK_FORMATS } from '../../lib/bulk-payments/formats.ts'
 import { BulkRowChecker, type BulkCheckDeps } from './check-bulk-rows.ts'
+import type { DirectDebitDeps } from '../direct-debits/direct-debit-deps.ts'
+import { DebitRowChecker } from './debit-rows.ts'
 import { makeRecipientOfRow, type RecipientFactory } from './make-bulk-recipient.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import type { JobContext, JobWork } from '../jobs/jobs.ts'
@@ -39,6 +42,8 @@ export interface BulkValidationRequest {
 export interface BulkValidationDeps extends BulkCheckDeps {
   readonly files: Pick<BulkFiles, 'read'>
   readonly recipientFactory: RecipientFactory
+  /** The dependencies for making mandates and collections. */
+  readonly debits: DirectDebitDeps
 }
 
 /** Thrown when this job no longer validates the bulk payment. */
@@ -140,12 +145,16 @@ async function readRows(
     requester: { id: actor.id, name: actor.name, byKey: actor.type === 'key' },
     trail: { actor, address: null, requestId: job.requestId },
   }
-  const checker = new BulkRowChecker(
-    deps,
-    bulk,
-    caller,
-    makeRecipientOfRow(deps.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }),
-  )
+  const { makes } = BULK_FORMATS[bulk.format]
+  const checker =
+    makes === 'payments'
+      ? new BulkRowChecker(
+          deps,
+          bulk,
+          caller,
+          makeRecipientOfRow(deps.recipientFactory, maker, { verify: !bulk.options.skipPayeeVerification }),
+        )
+      : new DebitRowChecker(deps.debits, bulk, caller, makes)
   // Rows of an earlier attempt stay until this attempt reaches them.
   const known = bulk.counts.total === 0 ? null : bulk.counts.total
   let [counts, totals] = [NO_ROWS, [] as readonly CurrencyTotal[]]

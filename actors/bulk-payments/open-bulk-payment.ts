@@ -9,7 +9,7 @@ import { beginValidation } from './bulk-validations.ts'
 import { writeBulkTrail } from './bulk-trail.ts'
 import { checkDate } from '../../lib/payments/payment-request.ts'
 import { DUPLICATE_FILE_MS, DUPLICATE_MESSAGE_MS } from '../../lib/bulk-payments/bulk-payment.ts'
-import type { BulkFormat } from '../../lib/bulk-payments/formats.ts'
+import { BULK_FORMATS, type BulkFormat } from '../../lib/bulk-payments/formats.ts'
 import { BULK_FILE_BYTES_MAX, BULK_NAME_CHARACTERS_MAX } from '../../lib/bulk-payments/limits.ts'
 import { orderNumber, type IdSource } from '../../lib/base/ids.ts'
 import { refuse, refuseField } from '../../lib/base/problems.ts'
@@ -25,6 +25,7 @@ import {
 } from '../../storage/bulk-payments/bulk-payments.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { keepFile, writeFile, type StoredFile } from '../../storage/documents/files.ts'
+import type { Feature } from '../../lib/operators/features.ts'
 import type { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { bulkPaymentView } from './bulk-payment-operations.ts'
 import { auditCaller } from '../commands/trail.ts'
@@ -39,6 +40,7 @@ export interface BulkUploadDeps extends RunOnceDeps {
   readonly clock: { now(): number }
   readonly problemBase: string
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
+  readonly hasFeature: (tenantId: string, feature: Feature) => Promise<boolean>
 }
 
 export type BulkUploadOptions = Omit<BulkPaymentCreate, 'rows'> & Pick<BulkPaymentFields, 'delimiter'>
@@ -81,14 +83,15 @@ export async function openOnce(
   options: () => BulkUploadOptions,
 ): Promise<CommandAnswer<BulkPayment, 202>> {
   const number = await deps.orderNumbers.take()
+  const mayCollect = await deps.hasFeature(by.tenant.id, 'payments.direct_debits')
   return await decideOnce(deps, command, 202, async (client) => {
-    const record = await openBulkPayment(
-      { client, ids: deps.ids, now: deps.clock.now() },
-      by,
-      await arrived(),
-      options(),
-      number,
-    )
+    const file = await arrived()
+    if (BULK_FORMATS[file.format].makes !== 'payments' && !mayCollect)
+      refuse('feature-disabled', 'The operator has switched payments.direct_debits off.', {
+        extra: { feature: 'payments.direct_debits' },
+      })
+    const tx = { client, ids: deps.ids, now: deps.clock.now() }
+    const record = await openBulkPayment(tx, by, file, options(), number)
     return { shown: bulkPaymentView(record), made: { type: 'bulk_payment', id: record.id } }
   })
 }
@@ -104,7 +107,7 @@ async function openBulkPayment(
   const { client, ids, now } = tx
   const customerId = by.tenant.id
   const { sourceBalanceId = null, executionDate = null, skipPayeeVerification = false } = options
-  const { operatorId, shard } = await requireUploader(client, customerId, options)
+  const { operatorId, shard } = await requireUploader(client, customerId, format, options)
   checkDate(executionDate, 'internal', now)
   const { duplicateOf, warnings } = await findDuplicates(tx, customerId, file, messageId, options)
   const id = ids.next()
@@ -149,9 +152,18 @@ async function openBulkPayment(
 async function requireUploader(
   client: ApprovalTx['client'],
   customerId: string,
-  { sourceBalanceId = null, skipPayeeVerification = false }: BulkUploadOptions,
+  format: BulkFormat,
+  { sourceBalanceId = null, skipPayeeVerification = false, createMissingRecipients = false }: BulkUploadOptions,
 ): Promise<Pick<Awaited<ReturnType<typeof uploaderOf>>, 'operatorId' | 'shard'>> {
   const { operatorId, shard, customerType } = await uploaderOf(client, customerId)
+  const { makes } = BULK_FORMATS[format]
+  if (makes !== 'payments')
+    for (const [field, isGiven] of Object.entries({
+      sourceBalanceId: sourceBalanceId !== null,
+      skipPayeeVerification,
+      createMissingRecipients,
+    }))
+      if (isGiven) refuseField(`/${field}`, 'not_applicable', `A file of ${makes} pays nobody.`)
   if (skipPayeeVerification && customerType !== 'business')
     refuseField('/skipPayeeVerification', 'not_applicable', 'Only businesses can do without the check of names.')
   if (sourceBalanceId !== null) {

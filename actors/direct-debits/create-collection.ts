@@ -2,6 +2,8 @@
 import { orderNumber } from '../../lib/base/ids.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
 import { refuseField, type FieldError, type Problem } from '../../lib/base/problems.ts'
+import { moneyProblem } from '../../lib/customers/money-access.ts'
+import type { CreateCollection } from '../../lib/direct-debits/create-debits.ts'
 import type { CollectionCreate } from '../../lib/direct-debits/collection-schema.ts'
 import { NEW_COLLECTION, type CollectionRecord, type PreNotification } from '../../lib/direct-debits/collection.ts'
 import {
@@ -16,12 +18,56 @@ import { DEBIT_SCHEMES, type SchemeTerms } from '../../lib/direct-debits/schemes
 import { noticeOf } from '../../lib/direct-debits/debit-terms.ts'
 import { exposureProblem } from '../../lib/direct-debits/exposure.ts'
 import { ensureExposure, readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
-import { findMandate } from '../../storage/direct-debits/mandates.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
+import { factsOf, type CreditorFacts } from './debit-facts.ts'
 import type { DebitOutcome } from './debit-mover.ts'
 import type { DirectDebitDeps } from './direct-debit-deps.ts'
 import { mandateActor } from './mandate.ts'
+
+/** A collection that a body asks for, before it is decided. */
+export interface WantedCollection {
+  readonly mandate: MandateRecord
+  /** The largest exposure of the customer in the currency, minor units; null: no limit. */
+  readonly maxExposure: bigint | null
+  /** The customer's standing or its returns, where they forbid collections. */
+  readonly refusal: Problem | null
+  /** Makes the collection under this id and number, and checks its due date, by the time of the call. */
+  at(made: { readonly id: string; readonly number: string }): Pick<CreateCollection, 'collection' | 'fault'>
+}
+
+/**
+ * Checks what a body refers to.
+ *
+ * @throws ProblemError `validation-error` when the customer has no such mandate
+ */
+export async function wantedCollection(
+  { clock }: Pick<DirectDebitDeps, 'clock'>,
+  caller: CommandOrigin,
+  body: CollectionCreate,
+  facts: CreditorFacts,
+): Promise<WantedCollection> {
+  const mandate = await facts.mandate(body.mandateId.toLowerCase())
+  if (mandate === null || mandate.customerId !== caller.customerId)
+    return refuseField('/mandateId', 'not_found', 'No such mandate.')
+  const { scheme: name, currency } = mandate
+  const scheme = DEBIT_SCHEMES[name]
+  const terms = await facts.terms(name, currency)
+  const notice = noticeOf(scheme, terms)
+  return {
+    mandate,
+    maxExposure: terms.maxExposure[currency] ?? null,
+    refusal: moneyProblem(terms, 'pay') ?? (terms.isStopped ? STOPPED : null),
+    at({ id, number }) {
+      const now = clock.now()
+      const dueDate = body.dueDate ?? earliestDueDate(scheme, now, notice)
+      return {
+        collection: collectionOf(mandate, body, { id, number, dueDate, notice, now, caller }),
+        fault: body.dueDate == null ? null : dueFault(scheme, dueDate, now, notice),
+      }
+    },
+  }
+}
 
 /**
  * Makes a collection.
@@ -33,39 +79,29 @@ export async function createCollectionOf(
   deps: DirectDebitDeps,
   caller: CommandOrigin,
   body: CollectionCreate,
+  facts: CreditorFacts = factsOf(deps.database, caller.customerId),
 ): Promise<DebitOutcome> {
-  const { database, ids, clock, system, orderNumbers } = deps
+  const { database, ids, system, orderNumbers } = deps
   const { customerId } = caller
-  const mandate = await findMandate(database, body.mandateId.toLowerCase())
-  if (mandate === null || mandate.customerId !== customerId)
-    return refuseField('/mandateId', 'not_found', 'No such mandate.')
-  const number = orderNumber('COL', await orderNumbers.take())
-  const id = caller.paymentId ?? ids.next()
-  const scheme = DEBIT_SCHEMES[mandate.scheme]
-  const { currency } = mandate
-  const terms = await readDebitTerms(database, { customerId, scheme: mandate.scheme, currency })
-  const notice = noticeOf(scheme, terms)
-  const maxExposure = terms.maxExposure[currency] ?? null
+  const wanted = await wantedCollection(deps, caller, body, facts)
+  const { mandate, maxExposure } = wanted
+  const { currency, scheme } = mandate
+  const made = { id: caller.paymentId ?? ids.next(), number: orderNumber('COL', await orderNumbers.take()) }
   if (maxExposure !== null) await ensureExposure(database, { customerId, currency })
-  let refusal: Problem | null = terms.isStopped ? STOPPED : null
+  let { refusal } = wanted
   const reply = await askUntilDecided(
     { ...caller, system, actor: mandateActor, id: mandate.id },
-    () => {
-      const now = clock.now()
-      const dueDate = body.dueDate ?? earliestDueDate(scheme, now, notice)
-      return {
-        kind: 'create_collection' as const,
-        customerId,
-        collection: collectionOf(mandate, body, { id, number, dueDate, notice, now, caller }),
-        fault: body.dueDate == null ? null : dueFault(scheme, dueDate, now, notice),
-        refusal,
-        maxExposure,
-        key: caller.key,
-        problemRequest: caller.problemRequest,
-        context: { by: 'member' as const },
-        seed: ids.next(),
-      }
-    },
+    () => ({
+      kind: 'create_collection' as const,
+      customerId,
+      ...wanted.at(made),
+      refusal,
+      maxExposure,
+      key: caller.key,
+      problemRequest: caller.problemRequest,
+      context: { by: 'member' as const },
+      seed: ids.next(),
+    }),
     async (conflict): Promise<'again'> => {
       switch (conflict.kind) {
         case 'external_id_used':
@@ -76,7 +112,7 @@ export async function createCollectionOf(
           }
           return 'again'
         case 'exposure_exceeded': {
-          const { exposure } = await readDebitTerms(database, { customerId, scheme: mandate.scheme, currency })
+          const { exposure } = await readDebitTerms(database, { customerId, scheme, currency })
           refusal = exposureProblem(maxExposure ?? 0n, exposure, currency)
           return 'again'
         }

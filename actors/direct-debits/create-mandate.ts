@@ -8,16 +8,92 @@ import type { MandateCreate } from '../../lib/direct-debits/mandate-schema.ts'
 import { noticeOf } from '../../lib/direct-debits/debit-terms.ts'
 import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
 import { dayStart } from '../../lib/contract/formats.ts'
-import { readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
-import { debitBalance, type DebitBalance } from '../../storage/direct-debits/debit-balances.ts'
+import { moneyProblem } from '../../lib/customers/money-access.ts'
+import type { Period } from '../../lib/direct-debits/dates.ts'
+import type { DebitBalance } from '../../storage/direct-debits/debit-balances.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
+import { factsOf, type CreditorFacts } from './debit-facts.ts'
 import type { DirectDebitDeps } from './direct-debit-deps.ts'
 import type { DebitOutcome } from './debit-mover.ts'
 import { mandateActor } from './mandate.ts'
 
 /** Bytes of which a reference is made. */
 const REFERENCE_BYTES = 14
+const REFERENCE_TAKEN = 'Another mandate has this reference.'
+
+/** A mandate that a body asks for, before it is decided. */
+export interface WantedMandate {
+  readonly mandate: MandateRecord
+  /** The notice that the payers of its collections get. */
+  readonly notice: Period
+  readonly isOrdered: boolean
+  /** The customer's standing, where it forbids mandates. */
+  readonly refusal: Problem | null
+}
+
+/**
+ * Checks a body, and builds the mandate that it asks for.
+ *
+ * @throws ProblemError `validation-error` for what does not fit the scheme, or refers to what it may not use
+ */
+export async function wantedMandate(
+  { ids, clock, random, managementOf, isOrdered }: DirectDebitDeps,
+  caller: CommandOrigin,
+  body: MandateCreate,
+  facts: CreditorFacts,
+): Promise<WantedMandate> {
+  const { customerId, shard } = caller
+  const counterparty = counterpartyOf(body)
+  const balance = await balanceFor(facts, body)
+  const scheme = DEBIT_SCHEMES[body.scheme]
+  const limit = body.amountLimit ?? null
+  if (limit !== null && limit.currency !== scheme.currency)
+    refuseField('/amountLimit/currency', 'currency_mismatch', `${scheme.name} is in ${scheme.currency}.`)
+  const { authorisationSource: source = null, consentType: consent = null } = body
+  if (source !== null && !scheme.authorisationSources.includes(source))
+    refuseField('/authorisationSource', 'not_applicable', `${scheme.name} takes no authorisation by ${source}.`)
+  if (consent !== null && !scheme.consentTypes.includes(consent))
+    refuseField('/consentType', 'not_applicable', `${scheme.name} has no consent of this type.`)
+  const now = clock.now()
+  const signedAt = body.signedAt == null ? null : dayStart(body.signedAt)
+  if (signedAt !== null && signedAt > now) refuseField('/signedAt', 'invalid_value', 'Must not be in the future.')
+  const terms = await facts.terms(body.scheme, scheme.currency)
+  return {
+    notice: noticeOf(scheme, terms),
+    isOrdered: body.direction === 'collect' && isOrdered(balance.provider, body.scheme),
+    refusal: moneyProblem(terms, 'pay'),
+    mandate: {
+      ...NEW_MANDATE,
+      id: caller.paymentId ?? ids.next(),
+      customerId,
+      operatorId: balance.operatorId,
+      connectionId: balance.connectionId,
+      shard,
+      direction: body.direction,
+      scheme: body.scheme,
+      reference: referenceOfMandate(body.scheme, body.reference ?? null, () => random(REFERENCE_BYTES)),
+      balanceId: body.balanceId.toLowerCase(),
+      currency: balance.currency as CurrencyCode,
+      counterparty,
+      management: managementOf(balance.provider, body.scheme),
+      sequenceType: body.sequenceType ?? 'recurring',
+      amountLimit: limit === null ? null : BigInt(limit.amountMinor),
+      consentType: consent,
+      authorisationSource: source,
+      signedAt,
+      documentId: body.mandateDocumentId?.toLowerCase() ?? null,
+      creditorId: body.direction === 'collect' ? (balance.config?.directDebitCreditorId ?? null) : null,
+      creditorName: body.direction === 'collect' ? balance.customerName : null,
+      history: [],
+      createdBy: caller.createdBy,
+      createdVia: caller.createdVia,
+      metadata: inStoredOrder(body.metadata ?? {}),
+      createdAt: now,
+      updatedAt: now,
+    },
+  }
+}
 
 /**
  * Makes a mandate.
@@ -29,65 +105,20 @@ export async function createMandateOf(
   deps: DirectDebitDeps,
   caller: CommandOrigin,
   body: MandateCreate,
+  facts: CreditorFacts = factsOf(deps.database, caller.customerId),
 ): Promise<DebitOutcome> {
-  const { database, ids, clock, random, system, managementOf, isOrdered } = deps
-  const { customerId, shard } = caller
-  const counterparty = counterpartyOf(body)
-  const balance = await balanceFor(deps, customerId, body)
-  const terms = DEBIT_SCHEMES[body.scheme]
-  const limit = body.amountLimit ?? null
-  if (limit !== null && limit.currency !== terms.currency)
-    refuseField('/amountLimit/currency', 'currency_mismatch', `${terms.name} is in ${terms.currency}.`)
-  const { authorisationSource: source = null, consentType: consent = null } = body
-  if (source !== null && !terms.authorisationSources.includes(source))
-    refuseField('/authorisationSource', 'not_applicable', `${terms.name} takes no authorisation by ${source}.`)
-  if (consent !== null && !terms.consentTypes.includes(consent))
-    refuseField('/consentType', 'not_applicable', `${terms.name} has no consent of this type.`)
-  const now = clock.now()
-  const signedAt = body.signedAt == null ? null : dayStart(body.signedAt)
-  if (signedAt !== null && signedAt > now) refuseField('/signedAt', 'invalid_value', 'Must not be in the future.')
-  const { scheme } = body
-  const notice = noticeOf(terms, await readDebitTerms(database, { customerId, scheme, currency: terms.currency }))
+  const { ids, random, system } = deps
+  const wanted = await wantedMandate(deps, caller, body, facts)
+  const { notice, isOrdered } = wanted
   const isGenerated = (body.reference ?? '') === ''
-  let refusal: Problem | null = null
-  let reference = referenceOfMandate(body.scheme, body.reference ?? null, () => random(REFERENCE_BYTES))
-  const mandate = (): MandateRecord => ({
-    ...NEW_MANDATE,
-    id: caller.paymentId ?? ids.next(),
-    customerId,
-    operatorId: balance.operatorId,
-    connectionId: balance.connectionId,
-    shard,
-    direction: body.direction,
-    scheme: body.scheme,
-    reference,
-    balanceId: body.balanceId.toLowerCase(),
-    currency: balance.currency as CurrencyCode,
-    counterparty,
-    management: managementOf(balance.provider, body.scheme),
-    sequenceType: body.sequenceType ?? 'recurring',
-    amountLimit: limit === null ? null : BigInt(limit.amountMinor),
-    consentType: consent,
-    authorisationSource: source,
-    signedAt,
-    documentId: body.mandateDocumentId?.toLowerCase() ?? null,
-    creditorId: body.direction === 'collect' ? (balance.config?.directDebitCreditorId ?? null) : null,
-    creditorName: body.direction === 'collect' ? balance.customerName : null,
-    history: [],
-    createdBy: caller.createdBy,
-    createdVia: caller.createdVia,
-    metadata: inStoredOrder(body.metadata ?? {}),
-    createdAt: now,
-    updatedAt: now,
-  })
-  let made = mandate()
+  let { mandate: made, refusal } = wanted
   const reply = await askUntilDecided(
     { ...caller, system, actor: mandateActor, id: made.id },
     () => ({
       kind: 'create_mandate' as const,
       mandate: made,
       notice,
-      isOrdered: body.direction === 'collect' && isOrdered(balance.provider, body.scheme),
+      isOrdered,
       refusal,
       key: caller.key,
       problemRequest: caller.problemRequest,
@@ -97,14 +128,13 @@ export async function createMandateOf(
     (conflict) => {
       switch (conflict.kind) {
         case 'mandate_reference_used':
-          if (isGenerated) {
-            reference = referenceOfMandate(body.scheme, null, () => random(REFERENCE_BYTES))
-            made = { ...made, reference }
-          } else
+          if (isGenerated)
+            made = { ...made, reference: referenceOfMandate(body.scheme, null, () => random(REFERENCE_BYTES)) }
+          else
             refusal = {
               slug: 'validation-error',
-              detail: 'Another mandate has this reference.',
-              errors: [{ field: '/reference', code: 'invalid_value', message: 'Another mandate has this reference.' }],
+              detail: REFERENCE_TAKEN,
+              errors: [{ field: '/reference', code: 'invalid_value', message: REFERENCE_TAKEN }],
             }
           return 'again'
         case 'fact_stale':
@@ -120,12 +150,10 @@ export async function createMandateOf(
 }
 
 async function balanceFor(
-  { database }: DirectDebitDeps,
-  customerId: string,
+  facts: Pick<CreditorFacts, 'balance'>,
   { balanceId, scheme }: Pick<MandateCreate, 'balanceId' | 'scheme'>,
 ): Promise<DebitBalance> {
-  const balance =
-    (await debitBalance(database, customerId, balanceId)) ?? refuseField('/balanceId', 'not_found', 'No such balance.')
+  const balance = (await facts.balance(balanceId)) ?? refuseField('/balanceId', 'not_found', 'No such balance.')
   const { currency, name } = DEBIT_SCHEMES[scheme]
   if (balance.currency !== currency)
     refuseField('/balanceId', 'currency_mismatch', `${name} is in ${currency}, the balance in ${balance.currency}.`)

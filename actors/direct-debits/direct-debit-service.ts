@@ -33,6 +33,8 @@ export function createDirectDebitService(node: Node) {
   const inbox = new DebitInbox(deps)
   const due = new DueDebits({ ...node, mover, notices: new PreNotifications(node) })
   return {
+    /** For files of mandates and collections. */
+    deps,
     reads: createDirectDebitReads(deps),
     commands: createDirectDebitCommands(deps, node.answers),
     /** For tasks, files and simulations. */

@@ -94,7 +94,8 @@ export const createBulkPayment = route({
     '`multipart/form-data`, or up to 1 000 rows as JSON with the names of the columns in camelCase. A job ' +
     'checks every row like a new payment; nothing is paid before the bulk payment is submitted. Without ' +
     '`allowDuplicate`, a file with the content of an upload of the last 24 hours, or with the MsgId of an ' +
-    'upload of the last 90 days, is refused.',
+    'upload of the last 90 days, is refused. With the format `mandates_csv` or `collections_csv` the rows become ' +
+    'mandates or collections.',
   callers: 'key',
   scope: 'payments:write',
   tenant: 'customer',

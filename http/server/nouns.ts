@@ -106,6 +106,8 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     approvals,
     jobs,
     downloads,
+    directDebits: debits.directDebits,
+    operators,
   })
   const transactions = createTransactionService(node, { jobs, downloads, identity })
   const { scanner = sandboxScanner } = overrides

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { BULK_FILE_FORMATS, BULK_FORMAT_NAMES } from './formats.ts'
 import { BULK_STATUSES, ROW_FAILURES, ROW_STATUSES } from './bulk-payment.ts'
 import { COLUMNS } from './columns.ts'
+import { COLLECTION_TABLE, MANDATE_TABLE } from './debit-columns.ts'
 import { BULK_JSON_ROWS_MAX, BULK_NAME_CHARACTERS_MAX } from './limits.ts'
 import { FeeTax } from '../pricing/pricing-template-schema.ts'
 import { list } from '../contract/list.ts'
@@ -10,7 +11,11 @@ import { CalendarDate, CurrencyCode, Money, Nullable, Text, Timestamp, Uuid, Wor
 
 const Count = Type.Integer({ minimum: 0 })
 
-export const BulkFormat = Words('BulkFormat', BULK_FORMAT_NAMES, '`pain001` is pain.001.001.03 or pain.001.001.09.')
+export const BulkFormat = Words(
+  'BulkFormat',
+  BULK_FORMAT_NAMES,
+  '`pain001` is pain.001.001.03 or pain.001.001.09. Files of mandates and of collections are told by their format; they need direct debits.',
+)
 
 export const BulkPayment = Type.Object(
   {
@@ -89,6 +94,10 @@ export const BulkPaymentRow = Type.Object(
     warnings: Type.Array(RowError),
     paymentId: Nullable(Uuid),
     paymentStatus: Nullable(Type.String()),
+    mandateId: Nullable(Uuid, { description: 'The mandate that was made from the row of a file of mandates.' }),
+    collectionId: Nullable(Uuid, {
+      description: 'The collection that was made from the row of a file of collections.',
+    }),
     failureCode: Nullable(Words('RowFailure', ROW_FAILURES)),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -182,7 +191,7 @@ export const BulkPaymentUpload = Type.Object(
   {
     file: Type.String({
       format: 'binary',
-      description: `Columns of CSV and XLSX, in any order: ${COLUMNS.map(({ name }) => name).join(', ')} and metadata.<key>. Templates are at \`/bulk-payments/templates/{format}\`.`,
+      description: `Columns of CSV and XLSX, in any order: ${COLUMNS.map(({ name }) => name).join(', ')} and metadata.<key>. Files of mandates: ${MANDATE_TABLE.columns.map(({ name }) => name).join(', ')}. Files of collections: ${COLLECTION_TABLE.columns.map(({ name }) => name).join(', ')}. Templates are at \`/bulk-payments/templates/{format}\`.`,
     }),
     ...BulkPaymentFields.properties,
   },

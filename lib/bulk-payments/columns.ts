@@ -18,7 +18,23 @@ export interface FileColumn {
   readonly maxLength: number
 }
 
-const column = (name: string, target: ColumnTarget, maxLength: number, member = camelCase(name)): FileColumn => ({
+/** The columns of one kind of table, and those without which a file is unusable. */
+export interface BulkTable {
+  readonly columns: readonly FileColumn[]
+  /** Without each of these columns no row says enough. */
+  readonly required: readonly string[]
+  /** Of these columns the table has one at least, which names the party. */
+  readonly named: readonly string[]
+  /** Whether each row has an amount in a currency that the row names. */
+  readonly hasAmount: boolean
+}
+
+export const column = (
+  name: string,
+  target: ColumnTarget,
+  maxLength: number,
+  member = camelCase(name),
+): FileColumn => ({
   name,
   member,
   target,
@@ -74,16 +90,30 @@ export const METADATA_COLUMNS_MAX = 50
 /** A header with more cells than this cannot be valid: it would need more columns than exist. */
 export const COLUMNS_MAX = COLUMNS.length + METADATA_COLUMNS_MAX
 
-const BY_NAME = new Map(COLUMNS.map((each) => [each.name, each]))
+export const PAYMENT_TABLE: BulkTable = {
+  columns: COLUMNS,
+  required: ['currency', 'amount'],
+  named: ['recipient_id', 'recipient_name'],
+  hasAmount: true,
+}
+
+const BY_NAME = new WeakMap<BulkTable, ReadonlyMap<string, FileColumn>>()
+
+function namesOf(table: BulkTable): ReadonlyMap<string, FileColumn> {
+  const names = BY_NAME.get(table) ?? new Map(table.columns.map((each) => [each.name, each]))
+  BY_NAME.set(table, names)
+  return names
+}
+
 const BY_MEMBER = new Map(COLUMNS.map((each) => [each.target === 'address' ? camelCase(each.name) : each.member, each]))
 
 /** The destination of the cells of one column. */
 export type CellTarget = { readonly column: FileColumn } | { readonly metadataKey: string }
 
 /** Finds the column of a header cell; null when there is none. */
-export function columnNamed(name: string): CellTarget | null {
+export function columnNamed(name: string, table: BulkTable = PAYMENT_TABLE): CellTarget | null {
   const plain = name.trim()
-  const column = BY_NAME.get(plain.toLowerCase())
+  const column = namesOf(table).get(plain.toLowerCase())
   if (column !== undefined) return { column }
   return metadataColumn(plain)
 }

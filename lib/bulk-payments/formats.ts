@@ -3,18 +3,24 @@
  * workers/bulk-payments/readers.ts; the row alone does not compile. The order is that of the contract. Pure.
  */
 
+/** What a row of a file becomes. */
+export type BulkKind = 'payments' | 'mandates' | 'collections'
+
 interface FormatTerms {
   /** `file`: uploaded, and read in a thread; `request`: the rows of a JSON request. */
   readonly arrivesAs: 'file' | 'request'
   /** Whether customers can download a template to fill in. */
   readonly hasTemplate: boolean
+  readonly makes: BulkKind
 }
 
 export const BULK_FORMATS = {
-  csv: { arrivesAs: 'file', hasTemplate: true },
-  xlsx: { arrivesAs: 'file', hasTemplate: true },
-  pain001: { arrivesAs: 'file', hasTemplate: false },
-  json: { arrivesAs: 'request', hasTemplate: false },
+  csv: { arrivesAs: 'file', hasTemplate: true, makes: 'payments' },
+  xlsx: { arrivesAs: 'file', hasTemplate: true, makes: 'payments' },
+  pain001: { arrivesAs: 'file', hasTemplate: false, makes: 'payments' },
+  json: { arrivesAs: 'request', hasTemplate: false, makes: 'payments' },
+  mandates_csv: { arrivesAs: 'file', hasTemplate: true, makes: 'mandates' },
+  collections_csv: { arrivesAs: 'file', hasTemplate: true, makes: 'collections' },
 } as const satisfies Readonly<Record<string, FormatTerms>>
 
 /** The formats whose row has these terms. */

@@ -1,11 +1,14 @@
 /** The header of a table: which column each of its cells names. */
-import { columnName, columnNamed, COLUMNS_MAX, METADATA_COLUMNS_MAX, type CellTarget } from './columns.ts'
+import {
+  columnName,
+  columnNamed,
+  METADATA_COLUMNS_MAX,
+  PAYMENT_TABLE,
+  type BulkTable,
+  type CellTarget,
+} from './columns.ts'
 import { BulkFileError, type FileError } from './file-error.ts'
 
-/** Without these columns no row has an amount to pay. */
-const REQUIRED = ['currency', 'amount'] as const
-/** Without one of these columns no row has a payee. */
-const PAYEE = ['recipient_id', 'recipient_name'] as const
 /** Names from the file are cut to this length in messages, because any sender can put any text there. */
 const SHOWN_MAX = 40
 
@@ -15,20 +18,25 @@ const SHOWN_MAX = 40
  * @param line the line of the header in the file
  * @throws BulkFileError with every fault of the header
  */
-export function readHeader(cells: readonly string[], line: number): readonly CellTarget[] {
-  if (cells.length > COLUMNS_MAX)
+export function readHeader(
+  cells: readonly string[],
+  line: number,
+  table: BulkTable = PAYMENT_TABLE,
+): readonly CellTarget[] {
+  const max = table.columns.length + METADATA_COLUMNS_MAX
+  if (cells.length > max)
     throw new BulkFileError([
       {
         line,
         code: 'unknown_column',
-        message: `The file has ${cells.length} columns; there are ${COLUMNS_MAX} at most.`,
+        message: `The file has ${cells.length} columns; there are ${max} at most.`,
       },
     ])
   const errors: FileError[] = []
   const seen = new Set<string>()
   const targets: CellTarget[] = []
   for (const cell of cells) {
-    const target = columnNamed(cell)
+    const target = columnNamed(cell, table)
     if (target === null) {
       errors.push({
         line,
@@ -42,13 +50,16 @@ export function readHeader(cells: readonly string[], line: number): readonly Cel
     seen.add(name)
     targets.push(target)
   }
-  for (const name of REQUIRED)
+  for (const name of table.required)
     if (!seen.has(name)) errors.push({ line, code: 'missing_column', message: `The column ${name} is missing.` })
-  if (!PAYEE.some((name) => seen.has(name)))
+  if (!table.named.some((name) => seen.has(name)))
     errors.push({
       line,
       code: 'missing_column',
-      message: 'The file has neither a column recipient_id nor a column recipient_name.',
+      message:
+        table.named.length === 1
+          ? `The column ${table.named[0]} is missing.`
+          : `The file has neither a column ${table.named.join(' nor a column ')}.`,
     })
   if (targets.filter((target) => 'metadataKey' in target).length > METADATA_COLUMNS_MAX) {
     errors.push({ line, code: 'unknown_column', message: `At most ${METADATA_COLUMNS_MAX} columns of metadata.` })

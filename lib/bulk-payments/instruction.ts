@@ -9,7 +9,7 @@
 import { exponentOf, isCurrencyCode } from '../base/currency.ts'
 import { REQUEST_AMOUNT_MAX } from '../base/money.ts'
 import type { FieldErrorCode } from '../base/problems.ts'
-import { columnName, type CellTarget } from './columns.ts'
+import { columnName, PAYMENT_TABLE, type BulkTable, type CellTarget } from './columns.ts'
 
 /** Faults of a row that do not concern the format of a field. */
 export type RowProblemCode =
@@ -60,6 +60,22 @@ export interface InstructionTexts {
   readonly externalId?: string
   readonly recipientEmail?: string
   readonly internalNote?: string
+  // Of mandates and collections.
+  readonly scheme?: string
+  readonly direction?: string
+  readonly balanceId?: string
+  readonly counterpartyName?: string
+  readonly counterpartyKind?: string
+  readonly creditorId?: string
+  readonly sequenceType?: string
+  /** Major units of the scheme's currency. */
+  readonly amountLimit?: string
+  readonly consentType?: string
+  readonly authorisationSource?: string
+  readonly signedAt?: string
+  readonly mandateId?: string
+  readonly mandateReference?: string
+  readonly dueDate?: string
 }
 
 export interface BulkInstruction extends InstructionTexts {
@@ -110,6 +126,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/
 /** Collects the cells of one row. */
 export class RowReader {
   readonly #decimalSeparator: DecimalSeparator
+  readonly #table: BulkTable
   readonly #texts: Record<string, string> = {}
   readonly #bank: Record<string, string> = {}
   readonly #address: Record<string, string> = {}
@@ -121,8 +138,9 @@ export class RowReader {
   #notifyRecipient: boolean | undefined
   readonly #more: { -readonly [Name in keyof StructuredTexts]: StructuredTexts[Name] } = {}
 
-  constructor(decimalSeparator: DecimalSeparator = '.') {
+  constructor(decimalSeparator: DecimalSeparator = '.', table: BulkTable = PAYMENT_TABLE) {
     this.#decimalSeparator = decimalSeparator
+    this.#table = table
   }
 
   fault(column: string, code: FieldErrorCode, message: string): void {
@@ -177,11 +195,13 @@ export class RowReader {
   /** Builds the row. The amount is read last, because its decimals depend on the currency. */
   end(rowNumber: number, line: number | null): BulkRow {
     const { currency, executionDate } = this.#texts
-    if (currency === undefined) this.fault('currency', 'required', 'The currency is required.')
-    else if (!isCurrencyCode(currency)) this.fault('currency', 'invalid_value', 'No such currency.')
+    const { hasAmount } = this.#table
+    if (currency === undefined) {
+      if (hasAmount) this.fault('currency', 'required', 'The currency is required.')
+    } else if (!isCurrencyCode(currency)) this.fault('currency', 'invalid_value', 'No such currency.')
     if (executionDate !== undefined && !isDate(executionDate))
       this.fault('execution_date', 'invalid_format', 'A date is written YYYY-MM-DD.')
-    const amountMinor = this.#amount(currency)
+    const amountMinor = hasAmount ? this.#amount(currency) : null
     return {
       rowNumber,
       line,

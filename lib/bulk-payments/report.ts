@@ -26,6 +26,9 @@ export interface ReportRow {
   readonly status: RowStatus
   readonly failureCode: RowFailure | null
   readonly payment: ReportedPayment | null
+  /** The mandate or the collection that was made from the row. */
+  readonly mandateId: string | null
+  readonly collectionId: string | null
   readonly recipientName: string
   readonly maskedIdentifier: string | null
   readonly currency: CurrencyCode | null
@@ -145,6 +148,8 @@ export const REPORT_COLUMNS: readonly string[] = [
   'end_to_end_id',
   'errors',
   'warnings',
+  'mandate_id',
+  'collection_id',
 ]
 
 /** Builds a row of the table, in the order of REPORT_COLUMNS. */
@@ -174,5 +179,7 @@ export function reportCells(row: ReportRow): readonly Cell[] {
     row.endToEndId,
     row.errors.map((error) => `${error.code} (${sentence(error)})`).join('; '),
     row.warnings.map((warning) => `${warning.code} (${sentence(warning)})`).join('; '),
+    row.mandateId,
+    row.collectionId,
   ]
 }

@@ -130,6 +130,8 @@ interface RowColumns {
   readonly warnings: string
   readonly payment_id: string | null
   readonly payment_status: PaymentStatus | null
+  readonly mandate_id: string | null
+  readonly collection_id: string | null
   readonly failure_code: RowFailure | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -138,7 +140,8 @@ interface RowColumns {
 // A row has the id of its payment before the payment exists; the id is shown only once the payment exists.
 const ROW_COLUMNS = `r.id, r.bulk_payment_id, r.row_number, r.status, r.external_id, r.recipient_id, r.recipient_name, r.masked_identifier, r.currency, r.amount, r.rail, r.reference,
   r.execution_date::text as execution_day, r.source_balance_id, r.fee, r.fee_tax, (select s.currency from balance s where s.id = r.source_balance_id) as fee_currency, r.estimated_arrival, r.errors, r.warnings,
-  r.payment_id, (select p.status from payment p where p.id = r.payment_id) as payment_status, r.failure_code, r.created_at, r.updated_at`
+  r.payment_id, (select p.status from payment p where p.id = r.payment_id) as payment_status, (select m.id from mandate m where m.id = r.payment_id) as mandate_id,
+  (select c.id from collection c where c.id = r.payment_id) as collection_id, r.failure_code, r.created_at, r.updated_at`
 
 function bulkRowJson(row: RowColumns) {
   const money = (amount: string | null, currency: string | null) =>
@@ -166,6 +169,8 @@ function bulkRowJson(row: RowColumns) {
     warnings: JSON.parse(row.warnings) as RowWarning[],
     paymentId: row.payment_status === null ? null : row.payment_id,
     paymentStatus: row.payment_status,
+    mandateId: row.mandate_id,
+    collectionId: row.collection_id,
     failureCode: row.failure_code,
     createdAt: timestamp(row.created_at.getTime()),
     updatedAt: timestamp(row.updated_at.getTime()),

@@ -102,6 +102,8 @@ interface Columns {
   readonly line: number | null
   readonly status: RowStatus
   readonly failure_code: RowFailure | null
+  readonly mandate_id: string | null
+  readonly collection_id: string | null
   readonly payment_id: string | null
   readonly payment_number: string | null
   readonly payment_status: PaymentStatus | null
@@ -126,11 +128,11 @@ interface Columns {
 
 // A row has the id of its payment before the payment exists, so only columns of the payment itself prove that it
 // exists.
-const ROWS = `select r.row_number, r.line, r.status, r.failure_code, p.id as payment_id, p.number as payment_number, p.status as payment_status, p.failure::json->>'code' as payment_failure,
+const ROWS = `select r.row_number, r.line, r.status, r.failure_code, m.id as mandate_id, c.id as collection_id, p.id as payment_id, p.number as payment_number, p.status as payment_status, p.failure::json->>'code' as payment_failure,
     p.return_info::json->>'reasonCode' as return_reason, r.recipient_name, r.masked_identifier, r.currency, r.amount, coalesce(p.fee, r.fee) as fee, case when p.id is null then r.fee_tax else (p.details::json#>>'{charges,feeTax}')::bigint end as fee_tax, s.currency as fee_currency,
     coalesce(p.rail, r.rail) as rail, r.reference, coalesce(p.execution_date, r.execution_date)::text as execution_day, r.external_id, r.instruction::json->>'endToEndId' as end_to_end_id,
     r.instruction::json->>'paymentInformationId' as payment_information_id, r.errors, r.warnings
-  from bulk_payment_row r left join payment p on p.id = r.payment_id left join balance s on s.id = r.source_balance_id
+  from bulk_payment_row r left join payment p on p.id = r.payment_id left join mandate m on m.id = r.payment_id left join collection c on c.id = r.payment_id left join balance s on s.id = r.source_balance_id
   where r.bulk_payment_id = $1 and r.row_number > $2 order by r.row_number limit $3`
 
 async function* batches(client: TransactionClient, bulkPaymentId: string): AsyncGenerator<ReportRow[]> {
@@ -154,6 +156,8 @@ function reportRow(row: Columns): ReportRow {
     line: row.line,
     status: row.status,
     failureCode: row.failure_code,
+    mandateId: row.mandate_id,
+    collectionId: row.collection_id,
     payment:
       row.payment_id === null
         ? null

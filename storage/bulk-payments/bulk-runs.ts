@@ -15,6 +15,10 @@ import type { Database } from '../db/database.ts'
 import { REVIEWED_DIGEST } from '../recipients/recipient-cache.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
+/** SQL: whether what a row `r` asks for exists: a payment, or a mandate or collection under the id that the row gave it. */
+const MADE = `(exists (select from payment p where p.id = r.payment_id) or exists (select from mandate m where m.id = r.payment_id)
+  or exists (select from collection c where c.id = r.payment_id))`
+
 /** A row whose payment is to be made. */
 export interface RowToSubmit {
   readonly rowNumber: number
@@ -70,7 +74,7 @@ export async function takeRows(
       update bulk_payment_row r set status = 'submitting', payment_id = coalesce(r.payment_id, ($4::uuid[])[next.nth]), updated_at = $5
       from next where r.bulk_payment_id = $1 and r.row_number = next.row_number
       returning r.row_number, r.id, r.instruction, r.recipient_id, r.source_balance_id, r.reference, r.payment_id, next.status as was,
-        next.status = 'submitting' and exists (select from payment p where p.id = r.payment_id) as paid`,
+        next.status = 'submitting' and ${MADE} as paid`,
   })
   return {
     taken: rows.filter(({ was }) => was === 'valid').length,
@@ -181,7 +185,7 @@ export async function endRowsLeft(
     name: 'bulk_rows_fail',
     values: [bulkPaymentId, failure, timestamp(now)],
     text: `with gone as materialized (
-        select r.row_number, r.status, r.status = 'submitting' and exists (select from payment p where p.id = r.payment_id) as paid from bulk_payment_row r
+        select r.row_number, r.status, r.status = 'submitting' and ${MADE} as paid from bulk_payment_row r
         where r.bulk_payment_id = $1 and r.status in ('valid', 'submitting') for update of r),
       ended as (
         update bulk_payment_row r set status = case when gone.paid then 'submitted' else 'failed' end, failure_code = case when gone.paid then null else $2 end,

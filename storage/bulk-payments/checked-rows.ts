@@ -128,7 +128,10 @@ export function countedRows(
     },
     totals: addTotals(
       totals,
-      valid.map(({ currency, amount, fee }) => ({ currency: currency!, amount: amount!, fee: fee ?? 0n })),
+      // A mandate has no amount.
+      valid.flatMap(({ currency, amount, fee }) =>
+        currency === null || amount === null ? [] : [{ currency, amount, fee: fee ?? 0n }],
+      ),
     ),
   }
 }

@@ -41,6 +41,19 @@ export async function findMandate(database: Pick<Database, 'query'>, id: string)
   return row === undefined ? null : mandateRecord(MANDATE.read(row))
 }
 
+/** Finds mandates by their ids, of any customer; an id without a row is absent. */
+export async function findMandates(
+  database: Pick<Database, 'query'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MandateRecord>> {
+  const rows = await database.query({
+    name: 'find_mandates',
+    text: `select ${MANDATE.sql} from mandate m where m.id = any($1::uuid[])`,
+    values: [plainArray(ids)],
+  })
+  return new Map(rows.map((row) => mandateRecord(MANDATE.read(row))).map((record) => [record.id, record]))
+}
+
 /**
  * Finds the mandates of a creditor by the references that banks report, in one scheme. A reference that no mandate of
  * the operator has is absent.

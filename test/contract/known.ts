@@ -370,6 +370,11 @@ const BEYOND: readonly Difference[] = [
     what: ['JobKind connection_migration'],
     reason: 'The contract has a job for the migration of balances, and names no kind for it.',
   },
+  {
+    section: 'enumerations',
+    what: ['BulkFormat mandates_csv', 'BulkFormat collections_csv'],
+    reason: 'Mandates and collections come as CSV through the bulk operations; the contract names no format for them.',
+  },
   { section: 'enumerations', what: ['JobKind report'], reason: 'Reports are jobs, and the contract names no kind.' },
 ]
 

@@ -260,7 +260,14 @@ async function run(t: Test, seed: number): Promise<void> {
     new Random(seed),
     nodes.map((node) => {
       const downloads = createDownloads({ ...node.world, linkKey, origin: () => 'http://127.0.0.1' })
-      const world = { ...node.world, jobs: node.jobs, downloads, sandbox: true, market: { rates: () => NO_MARKET } }
+      const world = {
+        ...node.world,
+        jobs: node.jobs,
+        downloads,
+        sandbox: true,
+        market: { rates: () => NO_MARKET },
+        hasFeature: async () => true,
+      }
       return {
         ...node,
         commands: { ...createBulkPaymentCommands(world), ...createBulkUploads(world), ...createBulkSubmissions(world) },

@@ -5,7 +5,7 @@
  * by any of the nodes. They hold no leases and know nothing of each other.
  */
 import { createWakes } from '../support/wakes.ts'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { Approvals, type ApprovalsOptions } from '../../actors/approvals/approvals.ts'
 import { BulkPayments } from '../../actors/bulk-payments/bulk-payment-pollers.ts'
@@ -116,6 +116,15 @@ async function openNode(ledger: Ledger, bugs: string[]) {
     validation: { ...validation, sandbox: true },
     recipients: recipients.commands,
     problemBase: PROBLEM_BASE,
+    debits: {
+      ...shared,
+      system,
+      accounts,
+      orderNumbers,
+      random: randomBytes,
+      managementOf: () => 'client',
+      isOrdered: () => false,
+    },
   })
   const jobs = new Jobs({ ...shared, kinds: bulk.kinds })
   const tasks = new Tasks({ ...shared, databaseUrl, listener, tasks: [...jobs.tasks(), ...recipients.tasks] })

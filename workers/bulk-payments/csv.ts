@@ -7,7 +7,7 @@ import { CsvError, parse } from 'csv-parse'
 import { unusable } from '../../lib/bulk-payments/file-error.ts'
 import { readHeader } from '../../lib/bulk-payments/header.ts'
 import { RowReader, type BulkRow, type DecimalSeparator, type FileFacts } from '../../lib/bulk-payments/instruction.ts'
-import type { CellTarget } from '../../lib/bulk-payments/columns.ts'
+import { PAYMENT_TABLE, type BulkTable, type CellTarget } from '../../lib/bulk-payments/columns.ts'
 import { BULK_ROWS_MAX, CELLS_MAX, RECORD_CHARACTERS_MAX } from '../../lib/bulk-payments/limits.ts'
 
 export const DELIMITERS = [',', ';', '\t'] as const
@@ -21,6 +21,12 @@ export interface CsvOptions {
   readonly decimalSeparator: DecimalSeparator
 }
 
+/** Makes the reader of the tables of one kind. */
+export const csvReader =
+  (table: BulkTable) =>
+  (bytes: AsyncIterable<Uint8Array>, options: CsvOptions): AsyncGenerator<BulkRow, FileFacts> =>
+    readCsv(bytes, options, table)
+
 /**
  * Yields the rows of a file.
  *
@@ -29,6 +35,7 @@ export interface CsvOptions {
 export async function* readCsv(
   bytes: AsyncIterable<Uint8Array>,
   { delimiter, decimalSeparator }: CsvOptions,
+  table: BulkTable = PAYMENT_TABLE,
 ): AsyncGenerator<BulkRow, FileFacts> {
   const texts = measured(decoded(bytes))
   const first = await firstLine(texts)
@@ -56,12 +63,12 @@ export async function* readCsv(
       readonly info: { readonly lines: number }
     }>) {
       if (targets === null) {
-        targets = readHeader(record, info.lines)
+        targets = readHeader(record, info.lines, table)
         continue
       }
       if (++rowNumber > BULK_ROWS_MAX)
         unusable('too_many_rows', `A file has at most ${BULK_ROWS_MAX} rows.`, info.lines)
-      const row = new RowReader(decimalSeparator)
+      const row = new RowReader(decimalSeparator, table)
       for (const [nth, cell] of record.entries()) {
         const target = targets[nth]
         if (target !== undefined) row.cell(target, cell)

@@ -1,7 +1,8 @@
 /** The reader of each format of bulk files. */
 import { BULK_FILE_FORMATS, type BulkFileFormat, type BulkFormat } from '../../lib/bulk-payments/formats.ts'
 import type { BulkRow, DecimalSeparator, FileFacts } from '../../lib/bulk-payments/instruction.ts'
-import { readCsv, type Delimiter } from './csv.ts'
+import { COLLECTION_TABLE, MANDATE_TABLE } from '../../lib/bulk-payments/debit-columns.ts'
+import { csvReader, readCsv, type Delimiter } from './csv.ts'
 import { messageIdOf, messageNameOf } from './pain001-beginning.ts'
 import { readPain001 } from './pain001.ts'
 import { readXlsx } from './xlsx.ts'
@@ -40,6 +41,9 @@ const READERS: Readonly<Record<BulkFileFormat, BulkFileReader>> = {
     read: readPain001,
     message: { idOf: messageIdOf, nameOf: messageNameOf },
   },
+  // Their format is named with the file: as CSV they look like payments.
+  mandates_csv: { recognises: () => false, read: csvReader(MANDATE_TABLE), message: null },
+  collections_csv: { recognises: () => false, read: csvReader(COLLECTION_TABLE), message: null },
 }
 
 /** Returns the reader of a format. */

@@ -18,6 +18,8 @@ const row = (change: Partial<ReportRow> = {}): ReportRow => ({
   status: 'valid',
   failureCode: null,
   payment: null,
+  mandateId: null,
+  collectionId: null,
   recipientName: 'Lumen GmbH',
   maskedIdentifier: 'NL77****0001',
   currency: 'EUR',
