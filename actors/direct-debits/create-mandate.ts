@@ -83,7 +83,7 @@ export async function wantedMandate(
       authorisationSource: source,
       signedAt,
       documentId: body.mandateDocumentId?.toLowerCase() ?? null,
-      creditorId: body.direction === 'collect' ? (balance.config?.directDebitCreditorId ?? null) : null,
+      creditorId: body.direction === 'collect' ? balance.creditorId : null,
       creditorName: body.direction === 'collect' ? balance.customerName : null,
       history: [],
       createdBy: caller.createdBy,

@@ -194,6 +194,7 @@ export class DebitMover {
         { system, actor: mandateActor, id, shard, deadline: until },
         made,
         (conflict): DebitReply => {
+          if (conflict.kind === 'collection_file_written') return { kind: 'ignored', status: null }
           if (conflict.kind === 'credit_refused') onCreditRefused()
           else if (conflict.kind !== 'collection_stale') throw new Error(`Moving a mandate met ${conflict.kind}.`)
           return { kind: 'stale' }

@@ -155,6 +155,7 @@ export async function askBalance(
       case 'mandate_stale':
       case 'mandate_reference_used':
       case 'collection_stale':
+      case 'collection_file_written':
       case 'exposure_exceeded':
       case 'card_stale':
       case 'card_transaction_stale':

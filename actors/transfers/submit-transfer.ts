@@ -126,6 +126,7 @@ export async function submitTransfer(
       case 'mandate_stale':
       case 'mandate_reference_used':
       case 'collection_stale':
+      case 'collection_file_written':
       case 'exposure_exceeded':
       case 'debit_refused':
         throw new Error('A transfer rests on its balances alone.')

@@ -74,7 +74,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partner: partners.credits,
     credits: sandbox.credits,
   })
-  const debits = debitNouns(node, { partners, sandbox })
+  const debits = debitNouns(node, { partners, sandbox, downloads })
   const recipients = createRecipientService(node, { payees, validation, approvals, operators })
   const exchanges = createExchangeService(node, {
     queue,
@@ -201,6 +201,7 @@ export function tasksOf(nouns: BuiltNouns): readonly Task[] {
   return [
     nouns.accounts,
     nouns.cards,
+    nouns.collectionFiles,
     nouns.directDebits,
     nouns.documents,
     nouns.exchanges.contracts,

@@ -17,6 +17,7 @@ import * as branding from '../branding/branding.ts'
 import * as bulkPayments from '../bulk-payments/bulk-payments.ts'
 import * as bulkReports from '../bulk-payments/bulk-reports.ts'
 import * as bulkSubmissions from '../bulk-payments/bulk-submissions.ts'
+import * as collectionFiles from '../direct-debits/collection-files.ts'
 import * as caseReviews from '../onboarding/case-reviews.ts'
 import * as cards from '../cards/cards.ts'
 import * as cardSimulations from '../cards/card-simulations.ts'
@@ -146,6 +147,7 @@ export const routes: readonly Route[] = [
   ...Object.values(debitSimulations),
   getMandateDocument,
   ...Object.values(scheduledPayments),
+  ...Object.values(collectionFiles),
   ...Object.values(caseReviews),
   ...Object.values(complianceHolds),
   ...Object.values(paymentQuestions),

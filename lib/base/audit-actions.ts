@@ -35,6 +35,7 @@ export const AUDIT_ACTIONS = {
     'card.controls_set',
   ],
   challenge: ['step_up.verified'],
+  collection_file: ['collection_file.downloaded'],
   compliance_hold: [
     'compliance_hold.noted',
     'compliance_hold.proposed',

@@ -1,7 +1,7 @@
 /** Collections as stored and as their moves read them. Amounts are bigint minor units, times epoch milliseconds. */
 import type { CurrencyCode } from '../base/currency.ts'
 import type { MandateScheme } from '../rails/debit-schemes.ts'
-import type { MandateRecord } from './mandate.ts'
+import type { MandateOriginals, MandateRecord } from './mandate.ts'
 import type { RTransactionType } from './reason-codes.ts'
 import type { SequenceType } from './schemes.ts'
 
@@ -86,6 +86,8 @@ export interface CollectionRecord {
   readonly preNotification: PreNotification | null
   /** The file that carries it; null where its bank is called. */
   readonly fileId: string | null
+  /** The values before the amendment of its mandate that its presentation tells; null: it tells of none. */
+  readonly amendment: MandateOriginals | null
   readonly providerRef: string | null
   readonly retry: CollectionRetry | null
   readonly attempts: readonly CollectionAttempt[]
@@ -123,6 +125,7 @@ export const NEW_COLLECTION = {
   status: 'pending',
   statusReason: null,
   fileId: null,
+  amendment: null,
   providerRef: null,
   attempts: [],
   nextAttemptAt: null,

@@ -20,7 +20,7 @@ import { moneyOf, type DebitContext } from './collection-money.ts'
 import { mandateChange, mandateEvent, mandateUpdate, movedRows, type DebitRowContext } from './debit-rows.ts'
 import { isOpenMandate, type MandateRecord } from './mandate.ts'
 import { timedCollection, timedMandate } from './timers.ts'
-import { MANDATE_MOVES, moveMandate, type MandateMove } from './mandate-moves.ts'
+import { amendmentAfter, MANDATE_MOVES, moveMandate, pendingAfter, type MandateMove } from './mandate-moves.ts'
 import { mandateJson } from './mandate-view.ts'
 import type { Period } from './dates.ts'
 import { collectionReason } from './schemes.ts'
@@ -200,7 +200,8 @@ export function decideCollection(mandate: MandateRecord | null, command: MoveCol
   const made = isBlocked ? { refused: collectionRefusal(before, move.kind) } : moveCollection(before, move, now)
   if ('refused' in made)
     return event === null ? refuseDebit(mandate, command, made.refused, now) : ignored(mandate, before.status)
-  const money = moneyOf(before, made.collection, move, reserveOf(command), now)
+  const presented = { ...made.collection, amendment: amendmentAfter(mandate, before, move) }
+  const money = moneyOf(before, presented, move, reserveOf(command), now)
   const after = timedCollection(money.collection)
   const follows = mandateAfter(mandate, after, command, now)
   if (follows === null) return stale(mandate)
@@ -310,7 +311,8 @@ function mandateAfter(
     pendingCount: before.pendingCount + counts.pending,
     submittedCount: before.submittedCount + counts.submitted,
     presentedCount: before.presentedCount + counts.presented,
-    ...(move.kind === 'submit' ? { lastPresentedAt: now, pendingAmendment: null } : {}),
+    pendingAmendment: pendingAfter(before, command.collection, move),
+    ...(move.kind === 'submit' ? { lastPresentedAt: now } : {}),
     ...(move.kind === 'collect' || move.kind === 'reinstate' ? { lastCollectionAt: now } : {}),
     updatedAt: now,
   }

@@ -192,6 +192,7 @@ export function collectionChange(before: CollectionRecord, after: CollectionReco
     ...(before.attempts === after.attempts ? {} : { attempts: JSON.stringify(after.attempts) }),
     ...(before.rTransactions === after.rTransactions ? {} : { rTransactions: JSON.stringify(after.rTransactions) }),
     ...(before.exception === after.exception ? {} : { exception: jsonOrNull(after.exception) }),
+    ...(before.amendment === after.amendment ? {} : { amendment: jsonOrNull(after.amendment) }),
     ...(before.metadata === after.metadata ? {} : { metadata: metadataText(after.metadata) }),
   }
 }

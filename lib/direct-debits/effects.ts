@@ -7,7 +7,14 @@ import type { ExposureChange } from './exposure.ts'
 import type { MandateRecord, MandateStatus } from './mandate.ts'
 
 type MandateJson = 'counterparty' | 'history' | 'pendingAmendment' | 'metadata'
-type CollectionJson = 'preNotification' | 'retry' | 'attempts' | 'rTransactions' | 'exception' | 'metadata'
+type CollectionJson =
+  | 'preNotification'
+  | 'retry'
+  | 'attempts'
+  | 'rTransactions'
+  | 'exception'
+  | 'amendment'
+  | 'metadata'
 
 /** A mandate as it is first written. When its reference is taken in its scheme, the commit refuses it. */
 export interface MandateRow
@@ -120,6 +127,7 @@ export interface CollectionChange {
   readonly attempts?: string
   readonly rTransactions?: string
   readonly exception?: string | null
+  readonly amendment?: string | null
   readonly metadata?: string | null
 }
 

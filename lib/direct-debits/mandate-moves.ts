@@ -18,6 +18,8 @@ import {
   type MandateStatus,
 } from './mandate.ts'
 import { accountOf } from './account.ts'
+import type { CollectionMove } from './collection-moves.ts'
+import type { CollectionRecord } from './collection.ts'
 import { DEBIT_SCHEMES } from './schemes.ts'
 
 export type MandateMove =
@@ -160,6 +162,29 @@ function amended(
           },
     ),
   }
+}
+
+/** A presentation takes the amendment that no other one has told; a refused one has told nothing. */
+export function amendmentAfter(
+  { pendingAmendment }: Pick<MandateRecord, 'pendingAmendment'>,
+  { amendment }: Pick<CollectionRecord, 'amendment'>,
+  { kind }: Pick<CollectionMove, 'kind'>,
+): CollectionRecord['amendment'] {
+  if (kind === 'submit') return pendingAmendment
+  return kind === 'fail' ? null : amendment
+}
+
+/**
+ * The amendment that the next presentation has to tell: none after a presentation, and what a refused one was to tell
+ * once more. Of several amendments the first original counts.
+ */
+export function pendingAfter(
+  { pendingAmendment: pending }: Pick<MandateRecord, 'pendingAmendment'>,
+  { amendment }: Pick<CollectionRecord, 'amendment'>,
+  { kind }: Pick<CollectionMove, 'kind'>,
+): MandateRecord['pendingAmendment'] {
+  if (kind === 'submit') return null
+  return kind === 'fail' && amendment !== null ? { ...pending, ...amendment } : pending
 }
 
 /** Builds the 409 of a move that the present state does not allow. */

@@ -99,6 +99,15 @@ const TIMEOUT_MS_MAX = 60_000
 const CONCURRENCY_MAX = 100
 const ACCOUNTS_MAX = 50
 
+/** A member of settlement accounts. */
+export const CreditorId = Type.Optional(
+  Type.String({
+    pattern: '^[A-Z0-9]{3,35}$',
+    description:
+      "The operator's identifier as a creditor of direct debits: of SEPA its creditor identifier, of Bacs its service user number.",
+  }),
+)
+
 /** The members of every connection's configuration. `timeoutMs`: of one call; by default `CALL_TIMEOUT_MS`. */
 export const CommonConfig = Type.Object({
   baseUrl: Type.Optional(Type.String({ format: 'uri', maxLength: 300 })),
@@ -107,7 +116,11 @@ export const CommonConfig = Type.Object({
   settlementAccounts: Type.Optional(
     Type.Array(
       Type.Object(
-        { currency: CurrencyCodeSchema, accountRef: Type.String({ minLength: 1, maxLength: 100 }) },
+        {
+          currency: CurrencyCodeSchema,
+          accountRef: Type.String({ minLength: 1, maxLength: 100 }),
+          creditorId: CreditorId,
+        },
         { title: 'SettlementAccount', additionalProperties: false },
       ),
       { maxItems: ACCOUNTS_MAX, description: 'The accounts of the operator at the provider, one for each currency.' },

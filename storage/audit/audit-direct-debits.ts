@@ -66,4 +66,34 @@ export const DIRECT_DEBIT_CHECKS: readonly Check[] = [
       where (c.id is not null and c.reserve_hold_id is not null and (h.id is null or h.status <> 'active' or h.amount <> c.amount or h.subject_id <> c.id or h.balance_id <> c.balance_id))
         or (c.id is null and h.status = 'active')`,
   },
+  {
+    name: 'files of direct debits',
+    promise:
+      'the count, the control sum and the hash of a file that is written are those of its lines and of its bytes',
+    sql: `select f.id as file_id, f.line_count, f.control_sum, l.lines, l.amount from collection_file f
+      left join (select file_id, count(*) as lines, sum(amount) as amount from collection_file_line group by 1) l on l.file_id = f.id
+      left join stored_file s on s.id = f.stored_file_id
+      where f.status <> 'gathering' and (f.line_count <> coalesce(l.lines, 0) or f.control_sum <> coalesce(l.amount, 0)
+        or f.line_count = 0 or s.expires_at is not null or f.sha256 is distinct from encode(s.sha256, 'hex'))`,
+  },
+  {
+    name: 'collections and their files',
+    promise:
+      'a collection is a line of the file that it names, with its amount, and of no other file but those of its earlier presentations',
+    sql: `select coalesce(c.id, l.object_id) as collection_id, c.file_id, c.status, l.files from (
+        select l.object_id, count(*) as files, array_agg(l.file_id) as file_ids, bool_and(l.amount = c.amount and f.connection_id = c.connection_id
+          and f.scheme = c.scheme and f.currency = c.currency and (f.id is distinct from c.file_id or f.settlement_date = c.due_date and f.sequence_type = c.sequence_type)) as fits
+        from collection_file_line l left join collection c on c.id = l.object_id left join collection_file f on f.id = l.file_id
+        where l.instruction is null group by 1) l
+      full join (select c.*, json_array_length(c.attempts::json) as presentations, f.status as file_status from collection c left join collection_file f on f.id = c.file_id) c on c.id = l.object_id
+      where (c.id is null and l.object_id is not null) or (c.file_id is not null and c.file_status is null) or l.fits is false or (l.object_id is not null and l.fits is null)
+        or (c.file_id is not null and c.file_status <> 'gathering' and c.status <> 'failed' and not c.file_id = any(coalesce(l.file_ids, '{}')))
+        or l.files > c.presentations`,
+  },
+  {
+    name: 'amendments of mandates',
+    promise: 'an amendment of a mandate is told by one collection, and by none while the mandate waits to tell it',
+    sql: `select c.mandate_id, c.amendment, count(*) as told from collection c join mandate m on m.id = c.mandate_id
+      where c.amendment is not null group by 1, 2, m.pending_amendment having count(*) > 1 or m.pending_amendment = c.amendment`,
+  },
 ]

@@ -43,6 +43,7 @@ export const Collection = defineEntity({
       .fieldName('pre_notification')
       .nullable(),
     fileId: p.uuid().fieldName('file_id').nullable(),
+    amendment: jsonText<NonNullable<CollectionRecord['amendment']>>().nullable(),
     providerRef: p.text().fieldName('provider_ref').nullable(),
     retry: jsonText<NonNullable<CollectionRecord['retry']>>().nullable(),
     attempts: jsonText<CollectionRecord['attempts']>().defaultRaw(`'[]'`),
@@ -76,12 +77,16 @@ export const Collection = defineEntity({
       expression: `create index collection_pending on collection (mandate_id, due_date) where status = 'pending'`,
     },
     {
+      name: 'collection_cut_off',
+      expression: `create index collection_cut_off on collection (submission_deadline, id) where status = 'pending'`,
+    },
+    {
       name: 'collection_due',
       expression: 'create index collection_due on collection (due_at) where due_at is not null',
     },
     {
-      name: 'collection_file',
-      expression: 'create index collection_file on collection (file_id, id) where file_id is not null',
+      name: 'collection_of_file',
+      expression: 'create index collection_of_file on collection (file_id, id) where file_id is not null',
     },
     {
       name: 'collection_unacknowledged',

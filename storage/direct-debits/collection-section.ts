@@ -12,6 +12,7 @@ import {
   NO_DETAIL,
   waitsFor,
   type Changeable,
+  type CommandRef,
   type Section,
   type VersionRow,
 } from '../commit/section.ts'
@@ -25,6 +26,7 @@ const COLUMNS = columns(Collection)
 const MOVED = [
   'statusReason',
   'fileId',
+  'amendment',
   'providerRef',
   'attempts',
   'nextAttemptAt',
@@ -78,6 +80,8 @@ export const COLLECTION_CHANGES: Section<CollectionChange> = gathered(
   (change, batch) => {
     batch.add(COLLECTION_CHANGES, change)
     batch.change(COLLECTION_FENCES, change.id, change.version)
+    const { fileId } = change
+    if (fileId !== undefined && fileId !== null) batch.add(COLLECTION_FILE_FENCES, { command: batch.nth, id: fileId })
   },
 )
 
@@ -96,5 +100,26 @@ export const COLLECTION_FENCES = {
     name: 'locked_collection',
     sql: (ids: string, after: readonly string[]) => `
   select c.id, c.version from collection c where c.id = any(${ids}) ${waitsFor(after)} order by c.id for update`,
+  },
+}
+
+const FILE_WRITTEN = commandConflict('collection_file_written')
+
+/**
+ * Finds collections that join a file which is written already: a node that was slow must not add to it. The file is
+ * locked until the end of the commit, so that it is not written meanwhile.
+ */
+export const COLLECTION_FILE_FENCES = {
+  ...fence<CommandRef, ReturnType<typeof FILE_WRITTEN.of>>(
+    FILE_WRITTEN,
+    'collection_file_fence',
+    { command: 'integer', id: 'uuid' },
+    (source) => `${NO_DETAIL} from ${source} left join locked_collection_file l on l.id = u.id
+  where l.status is distinct from 'gathering'`,
+  ),
+  lock: {
+    name: 'locked_collection_file',
+    sql: (ids: string, after: readonly string[]) => `
+  select f.id, f.status from collection_file f where f.id = any(${ids}) ${waitsFor(after)} order by f.id for share`,
   },
 }

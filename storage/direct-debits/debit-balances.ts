@@ -10,7 +10,10 @@ const BALANCE = select({
   status: expression<string>('b.status'),
   provider: expression<ProviderId>('k.provider'),
   customerName: expression<string>('c.legal_name'),
-  config: expression<{ readonly directDebitCreditorId?: string } | null>('k.config'),
+  /** The operator's identifier as a creditor, as the settlement account of the currency tells it. */
+  creditorId: expression<string | null>(`(select s->>'creditorId'
+    from jsonb_array_elements(case jsonb_typeof(k.settings->'settlementAccounts') when 'array' then k.settings->'settlementAccounts' else '[]' end) s
+    where s->>'currency' = b.currency)`),
 })
 
 /** A balance of a customer that a mandate may name. */

@@ -18,6 +18,7 @@ import { BulkPaymentReport } from '../bulk-payments/bulk-report-entity.ts'
 import { Card } from '../cards/card-entity.ts'
 import { CardEvent, CardTransaction } from '../cards/card-transaction-entity.ts'
 import { Challenge } from '../identity/challenge-entity.ts'
+import { CollectionFile, CollectionFileLine } from '../direct-debits/files/collection-file-entity.ts'
 import { ComplianceHold, ComplianceNote } from '../compliance/compliance-hold-entity.ts'
 import { CustomerAddress } from '../customers/customer-address-entity.ts'
 import { Customer } from '../customers/customer-entity.ts'
@@ -95,6 +96,8 @@ export const ENTITIES = [
   CardTransaction,
   CashOrder,
   Challenge,
+  CollectionFile,
+  CollectionFileLine,
   ComplianceHold,
   ComplianceNote,
   Customer,

@@ -33,8 +33,12 @@ type Later = { readonly area: string; readonly reason: string } & {
 const LATER: readonly Later[] = [
   {
     area: 'direct debits',
-    reason: 'Collections travel in no files yet, and are not sent back by their creditors.',
-    operations: ['reverseCollection', '/collection-files'],
+    reason: 'What banks answer in files is not taken yet, and collections are not sent back by their creditors.',
+    operations: [
+      'reverseCollection',
+      'post /collection-files/responses',
+      'post /collection-files/responses/{jobId}/apply',
+    ],
     postings: ['L54 is never posted'],
     moves: [...numbered('mandate M', 12), ...numbered('collection C', 10)],
   },
@@ -236,6 +240,7 @@ const BEYOND: readonly Difference[] = [
     section: 'operations',
     what: [
       'getAnnotation',
+      'getCollectionFile',
       'getCurrentImpersonation',
       'getCustomerAddress',
       'getCustomerInvitation',

@@ -341,6 +341,7 @@ t.test('the ids of a customer are nothing to another', async (t) => {
       'entryId',
       'reportId',
       'staffId',
+      'fileId',
     ].map((name) => [name, randomUUID()]),
   )
   const words: Ids = { kind: 'payment', format: 'csv' }

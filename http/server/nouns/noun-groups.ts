@@ -5,6 +5,7 @@ import { createCardService } from '../../../actors/cards/card-service.ts'
 import { createCustomerService } from '../../../actors/customers/customer-service.ts'
 import type { DownloadService } from '../../../actors/documents/document-service.ts'
 import { createDebitOrderService } from '../../../actors/direct-debits/debit-order-service.ts'
+import { createCollectionFileService } from '../../../actors/direct-debits/files/collection-file-service.ts'
 import { createDirectDebitService } from '../../../actors/direct-debits/direct-debit-service.ts'
 import type { ExchangeService } from '../../../actors/exchange/exchange-service.ts'
 import { createImpersonationService } from '../../../actors/impersonations/impersonation-service.ts'
@@ -180,11 +181,17 @@ export const inboxOf = (
 /** Direct debits: those that customers collect, their way to the banks, and those that customers pay. */
 export function debitNouns(
   node: Node,
-  { partners, sandbox }: Pick<ReturnType<typeof createProviders>, 'partners' | 'sandbox'>,
+  {
+    partners,
+    sandbox,
+    downloads,
+  }: Pick<ReturnType<typeof createProviders>, 'partners' | 'sandbox'> & { readonly downloads: DownloadService },
 ) {
   const directDebits = createDirectDebitService(node)
+  const { mover } = directDebits
   return {
     directDebits,
+    collectionFiles: createCollectionFileService(node, { downloads, mover, descriptions: partners.descriptions }),
     incomingDebits: createIncomingDebitService(node, { partner: partners.incomingDebits, sandbox: sandbox.credits }),
     debitOrders: createDebitOrderService(node, { inbox: directDebits.inbox, partners, sandbox }),
   }

@@ -1,12 +1,15 @@
 /** The collections and instructions of a file as its format says them. Pure. */
 import { dateIn } from '../../base/clock.ts'
 import type { BacsAccount, BacsCode, BacsHead, BacsItem } from '../../providers/bacs/messages.ts'
+import { bacsItemFault } from '../../providers/bacs/standard18.ts'
+import { collectionFault } from '../../providers/iso20022/direct-debits.ts'
 import type {
   FileCollection,
   FileHead,
   MandateAmendment,
   MessageAccount,
   MessageAgent,
+  OrderFault,
 } from '../../providers/iso20022/messages.ts'
 import { CANADIAN_CLEARING, canadianMember } from '../../rails/clearing-systems.ts'
 import type { CounterpartyAccount, MandateCounterparty, MandateOriginals } from '../mandate.ts'
@@ -155,6 +158,18 @@ function bacsCodeOf(
       ? lodgingCodes?.[instruction]
       : sequenceCodes[isRepresented ? 'represented' : (sequence ?? 'recurring')]
   return code as BacsCode
+}
+
+/** Returns why the format of a group cannot carry a line; null where it can. */
+export function lineFault(line: FileLine, group: CollectionGroup, creditor: FileCreditor): OrderFault | null {
+  try {
+    return group.scheme === 'bacs_dd'
+      ? bacsItemFault(bacsItemOf(line, group))
+      : collectionFault(fileCollectionOf(line, group, creditor))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { field: 'counterparty', message: error.message }
+  }
 }
 
 /** Makes the head of a file of Standard 18. @throws RangeError for a creditor whose account Bacs does not know */

@@ -3,6 +3,7 @@
  */
 import Type, { type Static } from 'typebox'
 import { CurrencyCode } from '../../contract/primitives.ts'
+import { CreditorId } from '../provider.ts'
 
 export const FILE_TRANSPORTS = ['directory', 'sftp'] as const
 export type FileTransport = (typeof FILE_TRANSPORTS)[number]
@@ -30,6 +31,7 @@ const SettlementAccount = Type.Object(
         description: 'The BIC of the bank that keeps the account.',
       }),
     ),
+    creditorId: CreditorId,
   },
   { title: 'FilesSettlementAccount', additionalProperties: false },
 )

@@ -24,10 +24,11 @@ const GATED: Readonly<Record<Feature, string>> = {
     'cancelBulkPayment createBulkPayment downloadBulkReport downloadBulkTemplate getBulkPayment listBulkPaymentRows ' +
     'listBulkPayments revalidateBulkPayment submitBulkPayment',
   'payments.direct_debits':
-    'cancelCollection cancelMandate confirmIncomingDebit createCollection createMandate getCollection getDebitControls ' +
-    'getIncomingDebit getMandate getMandateDocument listCollections listIncomingDebits listMandates refundIncomingDebit ' +
-    'refuseIncomingDebit reportCollectionStatus reportMandateStatus simulateCollectionStatus simulateMandateStatus ' +
-    'updateDebitControls updateMandate',
+    'cancelCollection cancelMandate confirmIncomingDebit createCollection createMandate downloadCollectionFile ' +
+    'getCollection getCollectionFile getDebitControls getIncomingDebit getMandate getMandateDocument ' +
+    'listCollectionFiles listCollections listIncomingDebits listMandates refundIncomingDebit refuseIncomingDebit ' +
+    'reportCollectionStatus reportMandateStatus simulateCollectionStatus simulateMandateStatus updateDebitControls ' +
+    'updateMandate',
   'payments.funds_requests':
     'allocateIncomingPayment cancelFundsRequest createFundsRequest getFundsRequest listFundsRequests remindFundsRequest ' +
     'updateFundsRequest',
