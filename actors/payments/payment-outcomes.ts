@@ -1,8 +1,10 @@
 /** The events of payments after they were sent: their history, recalls, and simulated outcomes of a sandbox. */
 import { sandboxRules, SIMULATIONS } from '../../lib/sandbox/catalogue.ts'
+import { catalogueCards } from '../../storage/cards/card-facts.ts'
 import { listPaymentUpdates } from '../../storage/payments/payment-update-queries.ts'
 import { findConnection } from '../../storage/sandbox/sandbox-connection.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
+import { readerOf } from '../../storage/db/transaction.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type {
@@ -67,7 +69,10 @@ export function createPaymentOutcomeReads({
   return {
     updates: async (query) => await listPaymentUpdates(database, db, query),
     async simulations(tenant) {
-      const connection = await findConnection(database, { customerId: tenant.id })
+      const [connection, cards] = await Promise.all([
+        findConnection(database, { customerId: tenant.id }),
+        catalogueCards(readerOf(database), tenant.id),
+      ])
       return {
         environment,
         connection:
@@ -79,7 +84,8 @@ export function createPaymentOutcomeReads({
           kind: kind as SimulationCatalogue['data'][number]['kind'],
           method: 'POST' as const,
           providers: [...providers],
-          rules: [...rules],
+          // Keys cannot read cards, so the catalogue names them.
+          rules: kind === 'card_transaction' ? [...rules, ...cards] : [...rules],
           available: hasOperation(operationId),
         })),
         rules: sandboxRules().map(({ topic, rule }) => ({ topic, rule })),

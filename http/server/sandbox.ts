@@ -10,6 +10,7 @@ import type { Config } from '../../lib/config/config.ts'
 import { StartError } from '../../lib/base/errors.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { Database } from '../../storage/db/database.ts'
+import { seedCard } from '../../storage/seed/seed-card.ts'
 import { seedPeople, type SandboxPeople } from '../../storage/seed/seed-people.ts'
 import { seedSandbox, type SandboxContent } from '../../storage/seed/seed.ts'
 import type { SecretBox } from '../../lib/security/secret-box.ts'
@@ -38,6 +39,7 @@ export async function openSandbox({ config, ...deps }: SandboxOptions): Promise<
   const kept = await readSandbox(sandboxFile(config))
   const { operator, customer } = await seedSandbox({ ...deps, kept })
   const { staff, members } = await seedPeople(deps, { operatorId: operator.id, customerId: customer.id })
+  await seedCard(deps, { customerId: customer.id, balanceId: customer.balances.EUR })
   return { operator: { ...operator, staff }, customer: { ...customer, members } }
 }
 

@@ -2,6 +2,7 @@
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import type { ProviderId } from '../../lib/providers/provider.ts'
+import type { Reader } from '../db/connection.ts'
 import type { Queries, TransactionClient } from '../db/transaction.ts'
 
 /** The balance that a card is to pay from, and the provider of its connection. */
@@ -80,4 +81,18 @@ export async function cardProvider(database: Queries, connectionId: string): Pro
     values: [connectionId],
   })
   return row?.[0] ?? null
+}
+
+/** The open cards that the catalogue of simulations names. */
+const CATALOGUE_MAX = 20
+
+/** Returns the lines of the catalogue of simulations that name open cards, oldest first: `card <id> EUR active`. */
+export async function catalogueCards(reader: Reader, customerId: string): Promise<readonly string[]> {
+  const { rows } = await reader.query({
+    name: 'catalogue_cards',
+    text: `select concat_ws(' ', 'card', id, currency, status) from card
+      where customer_id = $1 and status not in ('expired', 'closed') order by id limit ${CATALOGUE_MAX}`,
+    values: [customerId],
+  })
+  return (rows as [string][]).map(([line]) => line)
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 
 import type { Card, CardTransaction } from '../../../lib/cards/card-schema.ts'
+import type { SimulationCatalogue } from '../../../lib/contract/simulation.ts'
 import { DAY_MS } from '../../../lib/base/clock.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Person } from '../../support/person.ts'
@@ -46,6 +47,14 @@ async function available(): Promise<number> {
 
 const read = async (id: string): Promise<CardTransaction> =>
   (await client.get<CardTransaction>(`/card-transactions/${id}`)).body
+
+await t.test('a new workspace has a card that keys can use by the catalogue', async (t) => {
+  const { data } = (await client.get<SimulationCatalogue>('/simulations')).body
+  const { rules } = data.find(({ kind }) => kind === 'card_transaction')!
+  const [, id = ''] = rules.map((rule) => /^card (\S+) EUR active$/.exec(rule)).find((found) => found !== null) ?? []
+  t.match((await owner.send<Card>('GET', `/cards/${id}`)).body, { holderUserId: ownerId, balanceId: balances.EUR })
+  t.ok((await use({ id }, { phase: 'authorisation', amount: EUR(100) })).body.details.approved)
+})
 
 await t.test('a virtual card is issued and active, and no number is anywhere', async (t) => {
   const card = await issue(owner, { label: 'Travel' })
