@@ -91,6 +91,7 @@ export async function simulateCard(
 const MISFITS: Readonly<Record<CardMisfit | 'balance_closed', string>> = {
   needs_transaction: 'relatedRef names no transaction of the card.',
   needs_no_transaction: 'the reference is of a transaction that has begun.',
+  other_card: 'the reference is of a transaction of another card.',
   declined: 'the authorisation was declined.',
   nothing_held: 'nothing is reserved.',
   settled: 'everything was given back.',

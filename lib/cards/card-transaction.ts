@@ -133,6 +133,7 @@ export interface CardMovement {
 export type CardMisfit =
   | 'needs_transaction'
   | 'needs_no_transaction'
+  | 'other_card'
   | 'declined'
   | 'nothing_held'
   | 'settled'

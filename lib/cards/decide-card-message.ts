@@ -74,6 +74,8 @@ export function decideCardMessage(
   if (balance === null) throw new Error(`The card ${command.card.id} pays from a balance that does not exist.`)
   // No message moves money of a closed balance by itself: staff decide about it.
   if (balance.status === 'closed') return misfit(balance, 'balance_closed')
+  // A reference names a transaction of its own card alone: money of another card, or customer, never moves by it.
+  if (transaction !== null && transaction.cardId !== command.card.id) return misfit(balance, 'other_card')
   switch (message.phase) {
     case 'authorisation':
     case 'atm':
@@ -81,6 +83,7 @@ export function decideCardMessage(
       if (transaction !== null) return misfit(balance, 'needs_no_transaction')
       return begin(balance, command, declineOf(balance, command, message.amount, now), now)
     case 'force_post':
+      if (transaction !== null) return misfit(balance, 'needs_no_transaction')
       return begin(balance, command, null, now)
     case 'refund':
       return transaction === null ? begin(balance, command, null, now) : follow(balance, command, transaction, now)

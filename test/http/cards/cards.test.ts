@@ -129,6 +129,23 @@ await t.test('what is declined is paid when the scheme clears it all the same', 
   t.match(await read(id), { status: 'cleared', clearedAmount: EUR(1308) })
 })
 
+await t.test('a reference of another card fits nothing, also as that of a new transaction', async (t) => {
+  const [card, other] = [await issue(owner), await issue(owner)]
+  const { ref, cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(500) })).body.details
+  for (const body of [
+    { phase: 'settlement', relatedRef: ref },
+    { phase: 'reversal', relatedRef: ref },
+    { phase: 'refund', relatedRef: ref },
+    { phase: 'authorisation', ref },
+    { phase: 'force_post', ref },
+    { phase: 'decline', ref },
+  ])
+    t.equal((await use(other, { amount: EUR(500), ...body })).status, 409, body.phase)
+  for (const phase of ['authorisation', 'force_post', 'atm', 'decline'])
+    t.equal((await use(card, { phase, amount: EUR(500), ref })).status, 409, `${phase} of a reference that is taken`)
+  t.match(await read(id), { status: 'authorised', heldAmount: EUR(500), events: { length: 1 } })
+})
+
 await t.test('cash, a force post, a chargeback to its end', async (t) => {
   const card = await issue(owner)
   const cash = (await use(card, { phase: 'atm', amount: EUR(4000) })).body.details
