@@ -115,6 +115,8 @@ function messageOf(card: CardRecord, id: string, body: SimCard): CardMessage {
     refuseField('/ref', 'not_applicable', 'The transaction is named by relatedRef.')
   if (body.declineReason != null && phase !== 'decline')
     refuseField('/declineReason', 'not_applicable', 'Only a decline has a reason.')
+  if (phase === 'atm' && body.channel != null && body.channel !== CASH.channel)
+    refuseField('/channel', 'not_applicable', 'A withdrawal comes by the channel atm.')
   const { amount, rate } = billed(card, body)
   const base = phase === 'atm' ? CASH : MERCHANT
   return {

@@ -9,11 +9,13 @@ export interface CardFees {
   readonly fee: bigint
   /** The markup within the fee. */
   readonly markup: bigint
+  /** The tax within the markup. */
+  readonly markupTax: bigint
   /** The tax within the fee. */
   readonly tax: bigint
 }
 
-export const NO_CARD_FEES: CardFees = { fee: 0n, markup: 0n, tax: 0n }
+export const NO_CARD_FEES: CardFees = { fee: 0n, markup: 0n, markupTax: 0n, tax: 0n }
 
 /** Computes the fees of a clearing of `amount`. */
 export function cardFees(
@@ -28,9 +30,6 @@ export function cardFees(
   const kind: FeeKind = isWithdrawal ? 'card_withdrawal' : 'card_purchase'
   const base = feeOf(rules, null, amount, kind)
   const markup = isConverted ? feeOf(rules, null, amount, 'card_conversion') : 0n
-  return {
-    fee: base + markup,
-    markup,
-    tax: feeTaxOf(rules, null, base, kind) + feeTaxOf(rules, null, markup, 'card_conversion'),
-  }
+  const markupTax = feeTaxOf(rules, null, markup, 'card_conversion')
+  return { fee: base + markup, markup, markupTax, tax: feeTaxOf(rules, null, base, kind) + markupTax }
 }

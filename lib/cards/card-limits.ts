@@ -123,20 +123,19 @@ const isSame = (one: Omit<PeriodUse, 'amount'>, other: Omit<PeriodUse, 'amount'>
   one.category === other.category && one.period === other.period && one.start === other.start
 
 /**
- * Tells whether a purchase of `amount` would exceed a limit, with the sums used so far.
+ * Tells whether a purchase of `amount`, or an increment to `whole`, would exceed a limit, with the sums used so far.
  *
  * @param now epoch milliseconds
  */
 export function exceedsLimits(
   { limits, used, zone }: { readonly limits: CardLimits; readonly used: CardUse; readonly zone: string },
-  mcc: string,
-  amount: bigint,
+  { mcc, amount, whole }: { readonly mcc: string; readonly amount: bigint; readonly whole: bigint },
   now: number,
 ): boolean {
   const category = categoryOf(mcc)
   const ofCategory = limits.byCategory.filter((terms) => terms.category === category)
   for (const { perAuthorisation } of [limits, ...ofCategory])
-    if (perAuthorisation !== null && amount > perAuthorisation) return true
+    if (perAuthorisation !== null && whole > perAuthorisation) return true
   return countedIn(limits, mcc, now, zone).some((sum) => {
     const terms = sum.category === null ? limits : ofCategory.find((one) => one.category === sum.category)
     const max = terms?.[sum.period] ?? null

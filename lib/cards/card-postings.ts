@@ -1,5 +1,7 @@
 /** The entries of card transactions: L71 for what is paid, L73 for what comes back. */
 import type { Posting } from '../ledger/posting.ts'
+import type { CurrencyCode } from '../base/currency.ts'
+import { formatMajor } from '../base/money.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { CardFees } from './card-fees.ts'
 import type { CardMessage } from './card-message.ts'
@@ -18,9 +20,9 @@ export const cardText = ({ merchantName }: Pick<CardTransactionState, 'merchantN
 /** Makes the rows of a movement; none where it moves no money. Money of a closing balance is taken and given as usual. */
 export function cardPostings(
   transaction: CardTransactionState,
-  { phase }: Pick<CardMessage, 'phase'>,
+  message: Pick<CardMessage, 'phase' | 'merchantAmount' | 'merchantCurrency' | 'rate'>,
   money: CardMoney,
-  { fee: F, tax: T }: CardFees,
+  { fee: F, tax: T, markup, markupTax }: CardFees,
   {
     accounts,
     entryId,
@@ -44,9 +46,10 @@ export function cardPostings(
     source: { object: 'card_transaction', id },
     // Each version of the transaction posts once at most.
     occurrence: transaction.version,
-    description: phase.startsWith('chargeback')
-      ? `Disputed card payment, ${merchantName}`
-      : cardText(transaction, money),
+    description:
+      (message.phase.startsWith('chargeback')
+        ? `Disputed card payment, ${merchantName}`
+        : cardText(transaction, money)) + converted(message),
     reference: ref,
     counterparty: merchantName,
     bookedAt: now,
@@ -57,8 +60,8 @@ export function cardPostings(
       return entry({
         ...common,
         rule: 'L71',
-        ...(money.withdrawal ? { variant: 'withdrawal' } : {}),
-        amounts: { S: money.amount, F, T },
+        ...variantOf(money.withdrawal, message.rate !== null),
+        amounts: { S: money.amount, F, T, M: markup - markupTax },
       })
     case 'credit':
       return entry({ ...common, rule: 'L73', amounts: { R: money.amount } })
@@ -68,3 +71,19 @@ export function cardPostings(
       return money satisfies never
   }
 }
+
+/** The case of L71: cash, and a conversion whose markup is a line of its own. */
+function variantOf(isCash: boolean, isConverted: boolean): { readonly variant?: string } {
+  if (isConverted) return { variant: isCash ? 'converted_withdrawal' : 'converted' }
+  return isCash ? { variant: 'withdrawal' } : {}
+}
+
+/** The part of a line's text that tells of a conversion: `, 108.00 USD at 0.9259259259`. */
+const converted = ({
+  merchantAmount,
+  merchantCurrency,
+  rate,
+}: Pick<CardMessage, 'merchantAmount' | 'merchantCurrency' | 'rate'>): string =>
+  rate === null
+    ? ''
+    : `, ${formatMajor(merchantAmount, merchantCurrency as CurrencyCode)} ${merchantCurrency} at ${rate}`

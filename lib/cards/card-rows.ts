@@ -12,7 +12,6 @@ import type { CardRecord } from './card.ts'
 export function newTransaction(
   { version: _, ...transaction }: CardTransactionState,
   { merchantAmount, merchantCurrency, rate }: CardMessage,
-  markup: bigint,
   now: number,
 ): CardTransactionRow {
   return {
@@ -20,7 +19,6 @@ export function newTransaction(
     merchantAmount,
     merchantCurrency,
     rate,
-    markup,
     relatedTransactionId: null,
     createdAt: now,
   }
@@ -32,7 +30,8 @@ export function changedTransaction(
   next: CardTransactionState,
   now: number,
 ): CardTransactionChange {
-  const { id, authorised, reversed, cleared, refunded, disputed, recovered, held, status, holdId, expiresAt } = next
+  const { id, authorised, reversed, cleared, refunded, disputed, recovered, held, markup, status, holdId, expiresAt } =
+    next
   return {
     id,
     version,
@@ -43,6 +42,7 @@ export function changedTransaction(
     disputed,
     recovered,
     held,
+    markup,
     status,
     holdId,
     expiresAt,

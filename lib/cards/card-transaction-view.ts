@@ -21,6 +21,11 @@ export interface CardEventRecord {
   readonly amount: string
   readonly fee: string
   readonly declineReason: CardDeclineReason | null
+  /** Null for messages from before it was kept. */
+  readonly merchantAmount: string | null
+  readonly merchantCurrency: string | null
+  readonly rate: string | null
+  readonly markup: string
   readonly at: string
 }
 
@@ -59,7 +64,16 @@ export function cardTransactionJson(record: CardTransactionRecord): CardTransact
     rate: record.rate,
     markup: record.rate === null ? null : money(record.markup),
     expiresAt: record.expiresAt === null ? null : timestamp(record.expiresAt),
-    events: record.events.map(({ amount, fee, ...event }) => ({ ...event, amount: money(amount), fee: money(fee) })),
+    events: record.events.map(({ amount, fee, markup, merchantAmount, merchantCurrency, ...event }) => ({
+      ...event,
+      amount: money(amount),
+      fee: money(fee),
+      markup: event.rate === null ? null : money(markup),
+      merchantAmount:
+        merchantAmount === null
+          ? null
+          : moneyJson({ amountMinor: BigInt(merchantAmount), currency: merchantCurrency as CurrencyCode }),
+    })),
     createdAt: timestamp(record.createdAt),
     updatedAt: timestamp(record.updatedAt),
   }

@@ -104,6 +104,8 @@ export interface CardTransactionState extends CardSums {
   readonly mcc: string
   readonly merchantName: string
   readonly merchantCountry: string | null
+  /** The markup on all conversions, within the fees. */
+  readonly markup: bigint
   /** The hold that reserves `held`; null where nothing is held. */
   readonly holdId: string | null
   /** When the authorisation expires; null where none is open. */
@@ -205,7 +207,11 @@ export function moved(
     case 'partial_reversal': {
       if (amount > openAmount(sums)) return 'above_authorised'
       const next = { ...sums, reversed: reversed + amount }
-      return { sums: { ...next, held: least(notBelowZero(held - amount), openAmount(next)) }, status, money: NONE }
+      return {
+        sums: { ...next, held: least(notBelowZero(held - amount), openAmount(next)) },
+        status: cleared === 0n && openAmount(next) === 0n ? 'reversed' : status,
+        money: NONE,
+      }
     }
     case 'reversal':
       return reversedWhole(transaction, sums)

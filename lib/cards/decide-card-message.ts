@@ -16,8 +16,8 @@ import type { Effects } from '../decisions/effects.ts'
 import { outcomeRecord } from '../decisions/outcome-record.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
 import { authorisationExpiry } from './authorisation-expiry.ts'
-import { cardFees, type CardFees } from './card-fees.ts'
-import { controlDecline, countUse, exceedsLimits } from './card-limits.ts'
+import { cardFees, NO_CARD_FEES, type CardFees } from './card-fees.ts'
+import { controlDecline, countUse, exceedsLimits, type Purchase } from './card-limits.ts'
 import type { CardMessage } from './card-message.ts'
 import { cardPostings } from './card-postings.ts'
 import { cardTransactionEvent, changedTransaction, heldChange, newTransaction, usedCard } from './card-rows.ts'
@@ -29,6 +29,7 @@ import {
   type CardAnswer,
   type CardDeclineReason,
   type CardMisfit,
+  type CardMoney,
   type CardMovement,
   type CardTransactionState,
   type OpeningPhase,
@@ -81,7 +82,7 @@ export function decideCardMessage(
     case 'atm':
     case 'decline':
       if (transaction !== null) return misfit(balance, 'needs_no_transaction')
-      return begin(balance, command, declineOf(balance, command, message.amount, now), now)
+      return begin(balance, command, declineOf(balance, command, now), now)
     case 'force_post':
       if (transaction !== null) return misfit(balance, 'needs_no_transaction')
       return begin(balance, command, null, now)
@@ -99,11 +100,10 @@ const misfit = (balance: BalanceState, reason: CardMisfit | 'balance_closed'): C
   refused: true,
 })
 
-/** Returns why a purchase of `amount` is declined; null where it is approved. */
+/** Returns why a purchase, or an increment of it, is declined; null where it is approved. */
 function declineOf(
   balance: BalanceState,
-  { card, message }: DecideCardMessage,
-  amount: bigint,
+  { card, message, transaction }: DecideCardMessage,
   now: number,
 ): CardDeclineReason | null {
   if (message.phase === 'decline') return message.declined ?? 'do_not_honour'
@@ -112,16 +112,19 @@ function declineOf(
   if (card.status === 'expired' || isExpiredCard(card, dateIn(now, card.zone))) return 'card_expired'
   if (card.status !== 'active') return 'do_not_honour'
   if (balance.status !== 'active' || moneyProblem(balance, 'pay') !== null) return 'do_not_honour'
-  const controlled = controlDecline(card.controls, message)
+  const { amount } = message
+  const purchase = transaction ?? message
+  const controlled = controlDecline(card.controls, purchase)
   if (controlled !== null) return controlled
-  if (exceedsLimits(card, message.mcc, amount, now)) return 'limit_exceeded'
-  return balance.available < amount + feesOf(balance, message, amount).fee ? 'insufficient_funds' : null
+  const whole = amount + (transaction === null ? 0n : transaction.authorised - transaction.reversed)
+  if (exceedsLimits(card, { mcc: purchase.mcc, amount, whole }, now)) return 'limit_exceeded'
+  return balance.available < amount + feesOf(balance, message, purchase, amount).fee ? 'insufficient_funds' : null
 }
 
-function feesOf(balance: BalanceState, message: CardMessage, amount: bigint): CardFees {
+function feesOf(balance: BalanceState, message: CardMessage, { channel }: Purchase, amount: bigint): CardFees {
   return cardFees(balance.fees, {
     amount,
-    isWithdrawal: message.phase === 'atm',
+    isWithdrawal: channel === 'atm',
     isConverted: message.rate !== null,
   })
 }
@@ -157,6 +160,7 @@ function begin(
     merchantName: message.merchantName,
     merchantCountry: message.merchantCountry,
     ...movement.sums,
+    markup: 0n,
     status: movement.status,
     holdId: movement.sums.held > 0n ? ids.next() : null,
     expiresAt: movement.sums.held > 0n ? authorisationExpiry(message.network, message, now) : null,
@@ -194,7 +198,7 @@ function follow(
   const movement = moved(before, phase, amount, message.isFinal)
   if (isMisfit(movement)) return misfit(balance, movement)
   const ids = idsFrom(command.seed)
-  const declined = phase === 'increment' ? declineOf(balance, command, amount, now) : null
+  const declined = phase === 'increment' ? declineOf(balance, command, now) : null
   const reached: CardMovement =
     declined === null ? movement : { sums: before, status: before.status, money: { kind: 'none' } }
   const isHeldAgain = reached.sums.held > 0n && reached.sums.held !== before.held
@@ -218,7 +222,8 @@ function follow(
               countUse(card.used, {
                 mcc: before.mcc,
                 amount: counted - uncounted,
-                at: before.authorisedAt,
+                // An increment counts when it is made, as the limits were checked; what is reversed, where it began.
+                at: counted > 0n ? now : before.authorisedAt,
                 now,
                 zone: card.zone,
               }),
@@ -247,13 +252,19 @@ function decided(
   parts: readonly Effects[],
 ): CardMessageDecision {
   const { message, key, accounts, valueDate } = command
-  const { money } = movement
-  const fees = money.kind === 'pay' ? feesOf(balance, message, money.amount) : { fee: 0n, markup: 0n, tax: 0n }
+  const { channel } = next
+  const money: CardMoney =
+    movement.money.kind === 'pay' ? { ...movement.money, withdrawal: channel === 'atm' } : movement.money
+  const fees = money.kind === 'pay' ? feesOf(balance, message, next, money.amount) : NO_CARD_FEES
+  const isFirstEntry = money.kind === 'pay' && (before?.cleared ?? 0n) === 0n
+  // The first clearing has the id of the transaction, so that it completes what its authorisation began.
+  const entryId = isFirstEntry ? next.id : ids.next()
+  const marked = { ...next, markup: next.markup + fees.markup }
   const answer: CardAnswer = { transactionId: next.id, approved: declined === null, declineReason: declined }
   const effects: Effects = {
     ...(before === null
-      ? { cardTransactions: [newTransaction(next, message, fees.markup, now)] }
-      : { cardTransactionChanges: [changedTransaction(before, next, now)] }),
+      ? { cardTransactions: [newTransaction(marked, message, now)] }
+      : { cardTransactionChanges: [changedTransaction(before, marked, now)] }),
     cardEvents: [
       {
         id: message.id,
@@ -263,10 +274,15 @@ function decided(
         fee: fees.fee,
         declineReason: declined,
         at: now,
+        merchantAmount: message.merchantAmount,
+        merchantCurrency: message.merchantCurrency,
+        rate: message.rate,
+        markup: fees.markup,
+        entryId: money.kind === 'none' ? null : entryId,
       },
     ],
     ...heldChange(before, next, money, now),
-    postings: cardPostings(next, message, money, fees, { accounts, entryId: ids.next(), valueDate, now }),
+    postings: cardPostings(next, message, money, fees, { accounts, entryId, valueDate, now }),
     events: [cardTransactionEvent(before, next, ids.next(), now)],
     ...outcomeRecord(key, 200, { type: 'card_transaction', id: next.id }, JSON.stringify(answer), now),
     ...Object.assign({}, ...parts),

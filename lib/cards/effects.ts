@@ -15,8 +15,6 @@ export interface CardTransactionRow extends Omit<CardTransactionState, 'version'
   readonly merchantCurrency: string
   /** The scheme's rate, billing currency for one of the merchant's, as decimal text; null where no conversion was made. */
   readonly rate: string | null
-  /** The markup on the conversion, within the fee. */
-  readonly markup: bigint
   /** The transaction that an unlinked refund or a late message belongs to, where the network names one. */
   readonly relatedTransactionId: string | null
   readonly createdAt: number
@@ -32,6 +30,15 @@ export interface CardEventRow {
   /** Null where the message was not declined. */
   readonly declineReason: CardDeclineReason | null
   readonly at: number
+  /** The purchase as the merchant wrote it. */
+  readonly merchantAmount: bigint
+  readonly merchantCurrency: string
+  /** The scheme's rate; null where no conversion was made. */
+  readonly rate: string | null
+  /** The markup on the conversion, within the fee. */
+  readonly markup: bigint
+  /** The entry that the message has booked; null where it moved no money. */
+  readonly entryId: string | null
 }
 
 /** A change of a card transaction. */
@@ -40,6 +47,7 @@ export interface CardTransactionChange extends CardSums {
   /** The version that the decision was made on; the commit refuses any other (I3). */
   readonly version: number
   readonly status: CardTransactionStatus
+  readonly markup: bigint
   readonly holdId: string | null
   readonly expiresAt: number | null
   readonly updatedAt: number

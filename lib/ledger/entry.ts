@@ -10,6 +10,10 @@ import { post, reversalOf, type Amounts, type Pair, type RuleId } from './postin
  */
 const PAIR_DESCRIPTIONS: { readonly [key in AccountKey]?: string } = { fee_tax: ', tax in the fee' }
 
+/** A customer reads the markup of a conversion as a line of its own, too; margins of exchanges are no line of customers. */
+const markupText = ({ debit, credit }: Pair): string =>
+  debit === 'cust' && credit === 'inc_fx' ? ', currency conversion' : ''
+
 /** The internal accounts of one operator, connection and currency, by their key in the chart. */
 export type InternalAccounts = Readonly<Partial<Record<AccountKey, string>>>
 
@@ -62,7 +66,8 @@ export function entry(options: EntryOptions): Posting[] {
     amount: pair.amount,
     debit: pair.debit === 'cust' ? debitRef(options.balances.from) : account(pair, 'debit', options),
     credit: pair.credit === 'cust' ? creditRef(options.balances.to) : account(pair, 'credit', options),
-    description: options.description + (PAIR_DESCRIPTIONS[pair.debit] ?? PAIR_DESCRIPTIONS[pair.credit] ?? ''),
+    description:
+      options.description + (PAIR_DESCRIPTIONS[pair.debit] ?? PAIR_DESCRIPTIONS[pair.credit] ?? markupText(pair)),
     reference: options.reference ?? null,
     counterparty: options.counterparty ?? null,
     reversalOf: options.reverses?.entryId ?? null,

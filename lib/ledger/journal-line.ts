@@ -35,14 +35,17 @@ export interface JournalSource {
   readonly side: JournalSide
   readonly counterpart: string
   readonly sourceObject: SourceObject
+  /** The cause is a withdrawal of cash with a card. */
+  readonly isCash?: boolean
 }
 
 /**
  * Makes the key of a line's type: rule, side and counterpart. Payments between customers of the platform use the rule
- * of transfers with other types, so for them the source is part of the key.
+ * of transfers with other types, and withdrawals with cards that of purchases, so for them the cause is part of the key.
  */
-export function journalMark({ rule, side, counterpart, sourceObject }: JournalSource): string {
-  return `${rule}/${side}/${counterpart}${rule === 'L20' && sourceObject === 'payment' ? '/payment' : ''}`
+export function journalMark({ rule, side, counterpart, sourceObject, isCash }: JournalSource): string {
+  const cause = rule === 'L20' && sourceObject === 'payment' ? '/payment' : rule === 'L71' && isCash ? '/cash' : ''
+  return `${rule}/${side}/${counterpart}${cause}`
 }
 
 /** The type of every line that the posting rules can make, by its mark. */
@@ -54,7 +57,8 @@ function journalTypes(): Map<string, TransactionType> {
     const rule = RULES[id]
     const variants = Object.entries(rule.variants ?? {})
     for (const [name, { debit, credit }] of [['', rule] as const, ...variants]) {
-      const mark = id === 'L20' && name === 'payment' ? '/payment' : ''
+      const mark =
+        id === 'L20' && name === 'payment' ? '/payment' : id === 'L71' && name.endsWith('withdrawal') ? '/cash' : ''
       addLines(types, debit, { id, side: 'debit', mark, others: credit })
       addLines(types, credit, { id, side: 'credit', mark, others: debit })
     }

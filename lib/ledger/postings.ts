@@ -12,9 +12,9 @@ import type { AccountKey } from './chart.ts'
 
 /**
  * The symbols for amounts in rules: A amount, F fee, T tax within F, R returned amount, S sold, B bought, Sp and Bp the
- * amounts that the partner books for S and B, D deposit, P charge (or profit, or loss), C collection.
+ * amounts that the partner books for S and B, M markup within F, D deposit, P charge (or profit, or loss), C collection.
  */
-export type Letter = 'A' | 'F' | 'T' | 'R' | 'S' | 'B' | 'Sp' | 'Bp' | 'D' | 'P' | 'C'
+export type Letter = 'A' | 'F' | 'T' | 'R' | 'S' | 'B' | 'Sp' | 'Bp' | 'D' | 'P' | 'C' | 'M'
 
 /** A sum of letters, each with the factor 1 or -1: `{ F: 1, T: -1 }` is F - T. */
 export type Expression = { readonly [letter in Letter]?: 1 | -1 }
@@ -114,6 +114,10 @@ const instead = (currency: CurrencySymbol, debit: Line, credit: Line): Variant =
   debit: [debit],
   credit: [credit],
 })
+
+const CARD = [line('card_payable', 'c', S), line('inc_fee', 'c', F_MINUS_T), line('fee_tax', 'c', T)]
+const MARKED_UP = [line('inc_fee', 'c', { F: 1, T: -1, M: -1 }), line('inc_fx', 'c', { M: 1 })]
+const CONVERTED = [line('card_payable', 'c', S), ...MARKED_UP, line('fee_tax', 'c', T)]
 
 const RULE_TABLE = {
   L01: {
@@ -386,16 +390,13 @@ const RULE_TABLE = {
   L71: {
     event: 'Card transaction settled',
     debit: [cust('c', S_PLUS_F, 'card_payment')],
-    credit: [line('card_payable', 'c', S), line('inc_fee', 'c', F_MINUS_T), line('fee_tax', 'c', T)],
+    credit: CARD,
     variants: {
-      withdrawal: {
-        currency: 'c',
-        debit: [cust('c', S_PLUS_F, 'card_withdrawal')],
-        credit: [line('card_payable', 'c', S), line('inc_fee', 'c', F_MINUS_T), line('fee_tax', 'c', T)],
-      },
+      withdrawal: { currency: 'c', debit: [cust('c', S_PLUS_F, 'card_withdrawal')], credit: CARD },
+      converted: { currency: 'c', debit: [cust('c', S_PLUS_F, 'card_payment')], credit: CONVERTED },
+      converted_withdrawal: { currency: 'c', debit: [cust('c', S_PLUS_F, 'card_withdrawal')], credit: CONVERTED },
     },
-    notes:
-      'S is in the billing currency, the conversion by the scheme already inside. The variant is cash from a machine.',
+    notes: 'S is in the billing currency, the conversion by the scheme already inside; M is the markup on it.',
   },
   L72: { event: 'Card authorisation reversed before settlement', debit: [], credit: [], notes: 'Releases the hold.' },
   L73: {
@@ -407,9 +408,7 @@ const RULE_TABLE = {
     event: 'Net settlement with the card scheme',
     debit: [line('card_payable', 'c', A)],
     credit: [line('nostro', 'c', A)],
-    variants: {
-      scheme_pays: instead('c', line('nostro', 'c', A), line('card_payable', 'c', A)),
-    },
+    variants: { scheme_pays: instead('c', line('nostro', 'c', A), line('card_payable', 'c', A)) },
   },
   L80: {
     event: 'Incoming payment recalled, recall accepted',
@@ -517,7 +516,7 @@ export function mayOverdraw(rule: RuleId, variant?: string): boolean {
   return OVERDRAWING.has(rule) || (rule === 'L73' && variant === 'reversed')
 }
 
-/** The amounts of one event, by letter. An omitted fee or tax is zero; all other letters of the rule are required. */
+/** The amounts of one event, by letter. An omitted fee, tax or markup is zero; all other letters of the rule are required. */
 export type Amounts = { readonly [letter in Letter]?: bigint }
 
 /** The currency code of each symbol in one event. */
@@ -550,6 +549,7 @@ export const COUNTERPART_TYPES: {
   readonly [key in AccountKey]?: { readonly debit: TransactionType; readonly credit: TransactionType }
 } = {
   inc_fee: { debit: 'fee', credit: 'fee_refund' },
+  inc_fx: { debit: 'fee', credit: 'fee_refund' },
   fee_tax: { debit: 'fee', credit: 'fee_refund' },
   fx_deposit: { debit: 'forward_deposit', credit: 'forward_deposit_release' },
 }
@@ -626,7 +626,7 @@ function valueOf(expression: CompiledSum, amounts: Amounts, rule: RuleId): bigin
 function amountOf(letter: Letter, amounts: Amounts, rule: RuleId): bigint {
   const amount = amounts[letter]
   if (amount === undefined) {
-    if (letter !== 'F' && letter !== 'T') throw new RangeError(`${rule} needs the amount ${letter}`)
+    if (letter !== 'F' && letter !== 'T' && letter !== 'M') throw new RangeError(`${rule} needs the amount ${letter}`)
     return 0n
   }
   if (amount < 0n) throw new RangeError(`${rule} was given ${letter} = ${amount}; amounts are never negative`)

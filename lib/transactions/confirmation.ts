@@ -29,7 +29,7 @@ export function transactionConfirmation(
   balanceName: string,
   { operatorName, customerName, account, timezone }: ConfirmationParty,
 ): Confirmation {
-  const { exchange } = record
+  const { exchange, card } = record
   const amountOf = (minor: bigint): string => grouped(minor, record.currency)
   return {
     issuer: operatorName,
@@ -55,7 +55,23 @@ export function transactionConfirmation(
           ['Balance afterwards', record.runningBalance === null ? null : amountOf(record.runningBalance)],
         ),
       },
-      ...(exchange === null
+      ...(card === null
+        ? []
+        : [
+            {
+              title: 'Card',
+              lines: linesOf(
+                ['Merchant', card.merchant.name],
+                ['Merchant category code', card.merchant.mcc],
+                ['Country', card.merchant.country],
+                ['Card', card.id],
+                ['Original amount', card.original && grouped(card.original.amount, card.original.currency)],
+                ['Rate', card.original && `${card.original.rate} ${record.currency} for 1 ${card.original.currency}`],
+                ['Markup, in the fee', card.original && amountOf(card.markup)],
+              ),
+            },
+          ]),
+      ...(exchange === null || card !== null
         ? []
         : [
             {

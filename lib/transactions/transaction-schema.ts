@@ -58,7 +58,7 @@ export const Transaction = Type.Object(
       id: Uuid,
     }),
     exchange: Nullable(Type.Object({ rate: Rate, sellAmount: Money, buyAmount: Money })),
-    merchant: Nullable(Type.Object({ name: Type.String(), mcc: Type.String(), country: Type.String() })),
+    merchant: Nullable(Type.Object({ name: Type.String(), mcc: Type.String(), country: Nullable(Type.String()) })),
     cardId: Nullable(Uuid),
     hasAttachments: Type.Boolean(),
     attachmentCount: Type.Integer({ minimum: 0 }),
@@ -115,7 +115,9 @@ export const TransactionDetail = Type.Object(
     }),
     failure: Nullable(Failure),
     return: Nullable(PaymentReturn),
-    originalAmount: Nullable(Money),
+    originalAmount: Nullable(Money, {
+      description: 'The amount in the merchant’s currency; null where that is the currency of the card.',
+    }),
   },
   { title: 'TransactionDetail' },
 )

@@ -3,6 +3,7 @@
  * to others.
  */
 import type { ObjectStatus } from '../decisions/effects.ts'
+import type { CardFacts } from './card-facts.ts'
 import type { SourceObject } from '../ledger/posting.ts'
 import type { TransactionType } from '../ledger/postings.ts'
 import { timestamp } from '../base/clock.ts'
@@ -65,6 +66,8 @@ export interface TransactionRecord {
     readonly buyAmount: bigint
     readonly buyCurrency: CurrencyCode
   } | null
+  /** The card and its merchant; null for other transactions. */
+  readonly card: CardFacts | null
   readonly runningBalance: bigint | null
   readonly bookedAt: number | null
   readonly valueDate: string | null
@@ -104,8 +107,8 @@ export function transactionJson(record: TransactionRecord) {
             sellAmount: moneyJson({ amountMinor: exchange.sellAmount, currency: exchange.sellCurrency }),
             buyAmount: moneyJson({ amountMinor: exchange.buyAmount, currency: exchange.buyCurrency }),
           },
-    merchant: null,
-    cardId: null,
+    merchant: record.card?.merchant ?? null,
+    cardId: record.card?.id ?? null,
     hasAttachments: record.attachmentCount > 0,
     attachmentCount: record.attachmentCount,
     annotationCount: record.annotationCount,
@@ -152,6 +155,7 @@ function relationOf(type: TransactionType): 'return_of' | 'recall_of' | 'refund_
       return 'fee_of'
     case 'fee_refund':
     case 'direct_debit_refund':
+    case 'card_refund':
       return 'refund_of'
     default:
       return 'counterpart'

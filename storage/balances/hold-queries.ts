@@ -60,8 +60,12 @@ interface HoldRow {
 const VEILED: readonly string[] = ['payment_review', 'legal_order']
 const VEILED_DESCRIPTION = 'Payment under review'
 
+/** SQL of the expiry of a card authorisation, of which only the transaction knows. */
+const CARD_EXPIRY = `(select k.expires_at from card_transaction k
+  where h.subject_type = 'card_authorisation' and k.id = h.subject_id and k.hold_id = h.id)`
+
 const COLUMNS = sql`h.id, h.balance_id, h.amount, h.status, h.subject_type, h.subject_id, h.description, h.captured_amount,
-  ${epochMs('h.created_at')} as created_ms, ${epochMs('h.expires_at')} as expires_ms, ${epochMs('h.resolved_at')} as resolved_ms`
+  ${epochMs('h.created_at')} as created_ms, (extract(epoch from coalesce(h.expires_at, ${sql.raw(CARD_EXPIRY)})) * 1000)::float8 as expires_ms, ${epochMs('h.resolved_at')} as resolved_ms`
 
 const ORDERS: Readonly<Record<HoldListQuery['sort'], Order>> = {
   '-createdAt': { keys: [{ expression: sql`h.id`, type: 'uuid' }], descending: true },

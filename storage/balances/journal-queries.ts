@@ -23,6 +23,7 @@ import {
   firstLineSince,
   isArrival,
   lineColumns,
+  markedCause,
   linesFrom,
   SIDES,
   type LineRow,
@@ -217,8 +218,7 @@ export function journalBranches(
     if (span.from !== null) where.add(sql`${sequence} >= ${span.from}::bigint`)
     if (span.before !== null) where.add(sql`${sequence} < ${span.before}::bigint`)
     if (filters.type !== undefined) {
-      const mark = sql`p.rule || ${`/${side}/`} || coalesce(a.key, 'cust')
-        || case when p.rule = 'L20' and p.source_object = 'payment' then '/payment' else '' end`
+      const mark = sql`p.rule || ${`/${side}/`} || coalesce(a.key, 'cust') || ${sql.raw(markedCause('p'))}`
       const marks = journalMarks(filters.type)
       // This condition follows from the marks, and saves the read of the other account for lines of other rules.
       where.add(sql`p.rule = any(${[...new Set(marks.map((each) => each.slice(0, each.indexOf('/'))))]}::text[])`)

@@ -36,6 +36,7 @@ const CHANGED = [
   'disputed',
   'recovered',
   'held',
+  'markup',
   'holdId',
   'expiresAt',
 ] as const

@@ -75,6 +75,11 @@ export const CardEvent = defineEntity({
     fee: p.bigint(),
     declineReason: p.text().$type<CardDeclineReason>().fieldName('decline_reason').nullable(),
     at: instant(),
+    merchantAmount: p.bigint().fieldName('merchant_amount').nullable(),
+    merchantCurrency: p.string().fieldName('merchant_currency').columnType('char(3)').nullable(),
+    rate: p.decimal().columnType('numeric(20,10)').nullable(),
+    markup: p.bigint().defaultRaw('0'),
+    entryId: p.uuid().fieldName('entry_id').nullable(),
   },
   indexes: [{ name: 'card_event_transaction', properties: ['transactionId', 'at', 'id'] }],
 })

@@ -29,6 +29,7 @@ const STATE = select(
     'mcc',
     'merchantName',
     'merchantCountry',
+    'markup',
     'authorised',
     'reversed',
     'cleared',
@@ -94,7 +95,8 @@ export async function expiredAuthorisations(
 }
 
 const EVENTS = `coalesce((select json_agg(json_build_object('id', e.id, 'phase', e.phase, 'amount', e.amount::text, 'fee', e.fee::text,
-  'declineReason', e.decline_reason, 'at', to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.at, e.id)
+  'declineReason', e.decline_reason, 'merchantAmount', e.merchant_amount::text, 'merchantCurrency', e.merchant_currency,
+  'rate', trim_scale(e.rate)::text, 'markup', e.markup::text, 'at', to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.at, e.id)
   from card_event e where e.transaction_id = t.id), '[]')`
 
 const SHOWN = select({

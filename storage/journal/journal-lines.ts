@@ -30,7 +30,16 @@ export interface LineRow {
   readonly reversal_of: string | null
   readonly booked_ms: number
   readonly value_day: string
+  readonly is_cash: boolean
 }
+
+/** SQL condition on a posting: its cause is a withdrawal of cash with a card. */
+const isCash = (posting: string): string =>
+  `(${posting}.rule = 'L71' and exists (select from card_transaction k where k.id = ${posting}.source_id and k.channel = 'atm'))`
+
+/** SQL of the cause within a line's mark (`journalMark`), of a posting with its rule, source object and source. */
+export const markedCause = (posting: string): string =>
+  `case when ${posting}.rule = 'L20' and ${posting}.source_object = 'payment' then '/payment' when ${isCash(posting)} then '/cash' else '' end`
 
 /** SQL condition on a posting `p`: it credits the payee of a payment on the rail `internal`. */
 const TO_PAYEE = `p.rule = 'L20' and p.source_object = 'payment'`
@@ -49,7 +58,7 @@ export const lineColumns = (
 ): string => `'${side}' as side, p.entry_id, p.ordinal, p.${side}_sequence as sequence, p.${side}_balance as running, p.amount, p.rule,
     coalesce(a.key, 'cust') as counterpart, p.source_object, p.source_id, ${shown(side, 'description', `(select 'Payment from ' || i.payer_name ${ARRIVAL})`)}, p.reference,
     ${shown(side, 'counterparty', `(select i.payer_name ${ARRIVAL})`)}, p.reversal_of,
-    (extract(epoch from p.booked_at) * 1000)::float8 as booked_ms, p.value_date::text as value_day`
+    (extract(epoch from p.booked_at) * 1000)::float8 as booked_ms, p.value_date::text as value_day, ${isCash('p')} as is_cash`
 
 /** SQL of the tables behind the lines of one side. */
 export const linesFrom = (side: JournalSide): string =>
@@ -77,6 +86,7 @@ export function bookedLine(row: LineRow): BookedJournalLine {
     side: row.side,
     counterpart: row.counterpart,
     sourceObject: row.source_object,
+    isCash: row.is_cash,
   })
   return {
     id: journalLineId(row.entry_id, row.ordinal, row.side),

@@ -4,6 +4,7 @@
  * Written by hand: one statement makes the transactions of a whole range of events.
  */
 import { JOURNAL_TYPES } from '../../lib/ledger/journal-line.ts'
+import { markedCause } from '../journal/journal-lines.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { TransactionClient } from '../db/transaction.ts'
 
@@ -69,6 +70,22 @@ const EXCHANGE = {
   description: `'Exchange ' || x.sell_currency || ' to ' || x.buy_currency`,
 }
 
+/** A clearing of a card transaction, or before the first one its authorisation or decline. */
+const CARD = {
+  customer_id: 'k.customer_id',
+  balance_id: 'k.balance_id',
+  type: `case when k.channel = 'atm' then 'card_withdrawal' else 'card_payment' end`,
+  direction: `'out'`,
+  currency: 'k.currency',
+  description: `case when k.channel = 'atm' then 'Cash withdrawal, ' else 'Card payment, ' end || k.merchant_name`,
+  counterparty_name: 'k.merchant_name',
+  reference: 'k.ref',
+  rail: `'card'`,
+  source_object: `'card_transaction'`,
+  source_id: 'k.id',
+  source_version: 'k.version::bigint',
+}
+
 /**
  * The columns that a cause may change later. Users' additions to a transaction (its category and counts) are not among
  * them.
@@ -108,7 +125,7 @@ wanted as materialized (
   select i.origin_id from asked w join incoming_payment i on i.id = w.id and i.id = marked_id(i.origin_id, 1)),
 line as materialized (
   select transaction_of_line(p.rule, l.side, p.source_id, p.entry_id, p.ordinal) as id, p.source_object, p.source_id, p.rule, p.amount, p.currency, p.description,
-    p.reference, p.counterparty, p.booked_at, p.value_date, b.customer_id, l.side, l.balance_id, l.sequence, l.running, l.other
+    p.reference, p.counterparty, p.booked_at, p.value_date, p.ordinal, b.customer_id, l.side, l.balance_id, l.sequence, l.running, l.other
   from wanted w join posting p on p.source_id = w.id
   cross join lateral (values ('debit', p.debit_account, p.debit_sequence, p.debit_balance, p.credit_account),
     ('credit', p.credit_account, p.credit_sequence, p.credit_balance, p.debit_account)) l(side, balance_id, sequence, running, other)
@@ -181,7 +198,33 @@ caused as (
   from wanted w join exchange x on x.id = w.id where x.kind in ('spot', 'drawdown')
   union all
   select ${made({ ...EXCHANGE, id: 'marked_id(x.id, 1)', balance_id: 'x.buy_balance_id', type: `'exchange_in'`, direction: `'in'`, currency: 'x.buy_currency', amount: 'x.buy_amount', fee: '0::bigint' })}
-  from wanted w join exchange x on x.id = w.id where x.kind in ('spot', 'drawdown')),
+  from wanted w join exchange x on x.id = w.id where x.kind in ('spot', 'drawdown')
+  union all
+  select ${made({
+    ...CARD,
+    id: 'l.id',
+    status: `'completed'`,
+    amount: 'sum(l.amount) filter (where l.ordinal = 0)::bigint',
+    fee: 'coalesce(sum(l.amount) filter (where l.ordinal > 0), 0)::bigint',
+    fee_tax: `coalesce(sum(l.amount) filter (where a.key = 'fee_tax'), 0)::bigint`,
+    created_at: 'case when l.id = k.id then k.created_at else min(l.booked_at) end',
+    updated_at: 'min(l.booked_at)',
+  })}
+  from line l join card_transaction k on k.id = l.source_id left join account a on a.id = l.other
+  where l.rule = 'L71' group by l.id, k.id
+  union all
+  select ${made({
+    ...CARD,
+    id: 'k.id',
+    status: `case when k.status = 'declined' then 'failed' when k.held > 0 then 'pending' else 'cancelled' end`,
+    amount: `case when k.held > 0 then k.held when k.authorised > 0 then k.authorised
+      else (select e.amount from card_event e where e.transaction_id = k.id order by e.at, e.id limit 1) end`,
+    fee: '0::bigint',
+    created_at: 'k.created_at',
+    updated_at: 'k.updated_at',
+  })}
+  -- A refund without its purchase has none: its credit is its only transaction.
+  from wanted w join card_transaction k on k.id = w.id where k.cleared = 0 and (k.authorised > 0 or k.status = 'declined')),
 rest as (
   select ${made({
     id: 'l.id',
@@ -198,7 +241,7 @@ rest as (
     counterparty_name: 'max(l.counterparty)',
     recipient_id: `case when bool_or(l.rule = 'L13') then (array_agg(p.recipient_id))[1] end`,
     reference: 'max(l.reference)',
-    rail: `case when bool_or(l.rule in ('L13', 'L20')) then max(p.rail) end`,
+    rail: `case when bool_or(l.rule in ('L13', 'L20')) then max(p.rail) when max(l.source_object) = 'card_transaction' then 'card' end`,
     source_object: 'max(l.source_object)',
     source_id: 'l.source_id',
     source_version: '1::bigint',
@@ -207,8 +250,7 @@ rest as (
   })}
   from line l
   left join account a on a.id = l.other
-  left join unnest($2::text[], $3::text[]) m(mark, type) on m.mark = l.rule || '/' || l.side || '/' || coalesce(a.key, 'cust')
-    || case when l.rule = 'L20' and l.source_object = 'payment' then '/payment' else '' end
+  left join unnest($2::text[], $3::text[]) m(mark, type) on m.mark = l.rule || '/' || l.side || '/' || coalesce(a.key, 'cust') || ${markedCause('l')}
   left join payment p on p.id = l.source_id left join transfer t on t.id = l.source_id left join exchange x on x.id = l.source_id
   where not exists (select from caused c where c.id = l.id)
   group by l.id, l.customer_id, l.balance_id, l.source_id),

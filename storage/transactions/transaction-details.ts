@@ -1,7 +1,10 @@
 /** One transaction with its source, its siblings and its updates. */
 import { sql } from 'kysely'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { timestamp } from '../../lib/base/clock.ts'
 import { moneyJson } from '../../lib/base/money.ts'
+import { declineFailure } from '../../lib/cards/decline-failure.ts'
+import type { CardDeclineReason } from '../../lib/cards/card-transaction.ts'
 import type { PaymentFailure, PaymentDetails, PaymentReturn } from '../../lib/payments/payment.ts'
 import { attachmentJson } from '../../lib/documents/document.ts'
 import { relatedOf, type Sibling, transactionJson, type TransactionRecord } from '../../lib/transactions/transaction.ts'
@@ -51,7 +54,10 @@ export async function getTransaction(
       references: forOperator ? { ...source.references, providerRef: source.providerRef } : source.references,
       failure: source.failure,
       return: source.returned,
-      originalAmount: null,
+      originalAmount:
+        record.card?.original == null
+          ? null
+          : moneyJson({ amountMinor: record.card.original.amount, currency: record.card.original.currency }),
     },
   }
 }
@@ -126,6 +132,8 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
         select end_to_end_id from ${sql.table(sourceObject)} where id = ${sourceId}::uuid`.execute(db.kysely)
       return row === undefined ? nothing : { ...nothing, references: { endToEndId: row.end_to_end_id, uetr: null } }
     }
+    case 'card_transaction':
+      return id === sourceId ? { ...nothing, ...(await cardFactsOf(db, sourceId)) } : nothing
     case 'transfer': {
       const {
         rows: [row],
@@ -150,6 +158,21 @@ async function sourceOf(db: ReadDatabase, { id, sourceObject, sourceId, currency
     }
     default:
       return nothing
+  }
+}
+
+/** The open hold of a card transaction, and why it was declined. */
+async function cardFactsOf(db: ReadDatabase, id: string) {
+  const {
+    rows: [row],
+  } = await sql<{ hold_id: string | null; decline_reason: CardDeclineReason | null; at_ms: number }>`
+    select hold_id, case when status = 'declined' then decline_reason end as decline_reason, (extract(epoch from authorised_at) * 1000)::float8 as at_ms
+    from card_transaction where id = ${id}::uuid`.execute(db.kysely)
+  if (row === undefined) return {}
+  const { hold_id: holdId, decline_reason: reason } = row
+  return {
+    holdIds: holdId === null ? [] : [holdId],
+    failure: reason === null ? null : { ...declineFailure(reason), at: timestamp(row.at_ms) },
   }
 }
 

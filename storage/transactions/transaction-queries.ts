@@ -3,6 +3,7 @@ import type { SourceObject } from '../../lib/ledger/posting.ts'
 import type { TransactionType } from '../../lib/ledger/postings.ts'
 import { sql } from 'kysely'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
+import { cardFacts, conversionOf, type CardFactsJson } from '../../lib/transactions/card-facts.ts'
 import { transactionJson, type TransactionRecord } from '../../lib/transactions/transaction.ts'
 import type { Database } from '../db/database.ts'
 import { catchUp } from './transactions.ts'
@@ -12,7 +13,6 @@ import {
   Conditions,
   EMPTY,
   epochMs,
-  NEVER,
   readPage,
   type Branch,
   type Order,
@@ -71,6 +71,7 @@ export interface TransactionRow {
   readonly sell_currency: CurrencyCode | null
   readonly buy_amount: string | null
   readonly buy_currency: CurrencyCode | null
+  readonly card: CardFactsJson | null
   readonly running_balance: string | null
   readonly booked_ms: number | null
   readonly value_day: string | null
@@ -83,9 +84,16 @@ export interface TransactionRow {
 
 const COLUMNS = sql`t.id, t.customer_id, t.balance_id, t.type, t.status, t.direction, t.currency, t.amount, t.fee, t.fee_tax, t.order_id, t.description, t.counterparty_name,
   t.counterparty_identifier, t.recipient_id, t.reference, t.rail, t.category, t.source_object, t.source_id, trim_scale(x.rate)::text as rate, x.sell_amount, x.sell_currency,
-  x.buy_amount, x.buy_currency, t.running_balance, ${epochMs('t.booked_at')} as booked_ms, t.value_date::text as value_day, t.attachment_count, t.annotation_count, t.version,
+  x.buy_amount, x.buy_currency, k.facts as card, t.running_balance, ${epochMs('t.booked_at')} as booked_ms, t.value_date::text as value_day, t.attachment_count, t.annotation_count, t.version,
   ${epochMs('t.created_at')} as created_ms, ${epochMs('t.updated_at')} as updated_ms`
-const FROM = sql`account_transaction t left join exchange x on x.id = t.source_id and t.source_object = 'exchange'`
+/** The facts of a card, of the message that booked the transaction, or else of the first. */
+const CARD_FACTS = sql`select json_build_object('id', c.card_id, 'merchantName', c.merchant_name, 'mcc', c.mcc, 'country', c.merchant_country,
+    'merchantAmount', e.merchant_amount::text, 'merchantCurrency', e.merchant_currency, 'rate', trim_scale(e.rate)::text, 'markup', e.markup::text) as facts
+  from card_transaction c join card_event e on e.transaction_id = c.id
+  where c.id = t.source_id and t.source_object = 'card_transaction'
+  order by coalesce(t.id in (e.entry_id, marked_id(e.entry_id, 1)), false) desc, e.at, e.id limit 1`
+const FROM = sql`account_transaction t left join exchange x on x.id = t.source_id and t.source_object = 'exchange'
+  left join lateral (${CARD_FACTS}) k on true`
 
 const ID = { expression: sql`t.id`, type: 'uuid' } as const
 const CREATED = { expression: sql`t.created_at`, type: 'timestamptz' } as const
@@ -152,8 +160,10 @@ export function transactionBranch({
     if (filters.bookedTo !== undefined)
       where.add(sql`coalesce(t.booked_at, 'infinity'::timestamptz) < ${filters.bookedTo.before}::timestamptz`)
   }
-  // Cards do not exist yet.
-  if (filters.cardId !== undefined) where.add(NEVER)
+  if (filters.cardId !== undefined)
+    where.add(
+      sql`t.source_id = any(array(select c.id from card_transaction c where c.card_id = any(${filters.cardId}::uuid[]) and c.customer_id = ${tenant.id}::uuid))`,
+    )
   const search = q === null ? {} : { search: sql`${SEARCHED} @@ search_query(${tenant.id}::uuid, ${q})` }
   return { columns: COLUMNS, from: FROM, where: where.list, order: ORDERS[sort], ...search }
 }
@@ -215,16 +225,8 @@ export function transactionRecord(row: TransactionRow): TransactionRecord {
     category: row.category,
     sourceObject: row.source_object,
     sourceId: row.source_id,
-    exchange:
-      row.rate === null
-        ? null
-        : {
-            rate: row.rate,
-            sellAmount: BigInt(row.sell_amount as string),
-            sellCurrency: row.sell_currency as CurrencyCode,
-            buyAmount: BigInt(row.buy_amount as string),
-            buyCurrency: row.buy_currency as CurrencyCode,
-          },
+    exchange: exchangeOf(row),
+    card: row.card === null ? null : cardFacts(row.card),
     runningBalance: big(row.running_balance),
     bookedAt: row.booked_ms,
     valueDate: row.value_day,
@@ -234,4 +236,18 @@ export function transactionRecord(row: TransactionRow): TransactionRecord {
     createdAt: row.created_ms,
     updatedAt: row.updated_ms,
   }
+}
+
+/** A transaction's exchange: that of an order, or the conversion of the card scheme. */
+function exchangeOf({ rate, card, ...row }: TransactionRow): TransactionRecord['exchange'] {
+  if (rate !== null)
+    return {
+      rate,
+      sellAmount: BigInt(row.sell_amount as string),
+      sellCurrency: row.sell_currency as CurrencyCode,
+      buyAmount: BigInt(row.buy_amount as string),
+      buyCurrency: row.buy_currency as CurrencyCode,
+    }
+  const [own, facts] = [{ amount: BigInt(row.amount), currency: row.currency }, card === null ? null : cardFacts(card)]
+  return facts === null ? null : conversionOf(row.direction, own, facts)
 }

@@ -61,12 +61,24 @@ export async function updatesOf(db: ReadDatabase, record: TransactionRecord) {
  * SQL of the updates of the cause, from the first movement on; a transaction that was booked immediately has that
  * single update.
  */
-function updatesFrom({ id, sourceId, status, createdAt, description }: TransactionRecord) {
+function updatesFrom({ id, sourceId, sourceObject, status, createdAt, description }: TransactionRecord) {
   const booked = sql`select 1 as version, ${status}::text as status, null::text as previous_status, ${`${description}.`}::text as message, 'partner'::text as actor, ${timestamp(createdAt)}::timestamptz as at`
   if (id !== sourceId && id !== transactionId(sourceId, 'other_side')) return sql`(${booked}) u`
+  if (sourceObject === 'card_transaction') return sql`(${cardUpdates(sourceId)}) u`
   const told = sql`select s.version, s.status, case when s.previous_status = 'draft' then null else s.previous_status end as previous_status, s.message, s.actor, s.at from status_update s where s.object_id = ${sourceId}::uuid and s.status <> 'draft'`
   return sql`(${told} union all select * from (${booked}) b where not exists (select from status_update s where s.object_id = ${sourceId}::uuid)) u`
 }
+
+/** SQL of the updates of an authorisation, from the messages of the card network, until it was cleared or ended. */
+const cardUpdates = (cardTransactionId: string) => sql`
+  select m.version, m.status, lag(m.status) over (order by m.version) as previous_status, m.message, 'partner' as actor, m.at from (
+    select e.version::int as version, case when e.pays > 0 then 'completed' when e.first_declined then 'failed'
+        when e.phase in ('reversal', 'expiry') then 'cancelled' else 'pending' end as status,
+      initcap(left(e.phase, 1)) || replace(substr(e.phase, 2), '_', ' ') || case when e.decline_reason is null then '' else ': declined' end || '.' as message, e.at
+    from (select c.phase, c.at, c.decline_reason, row_number() over told as version, first_value(c.decline_reason is not null) over told as first_declined,
+        count(*) filter (where c.phase in ('settlement', 'advice', 'force_post', 'atm') and c.decline_reason is null) over told as pays
+      from card_event c where c.transaction_id = ${cardTransactionId}::uuid window told as (order by c.at, c.id)) e
+    where e.pays < 2 and (e.pays = 0 or e.phase in ('settlement', 'advice', 'force_post', 'atm'))) m`
 
 function updateJson(id: string, { version, status, previous_status, message, actor, at_ms }: UpdateRow) {
   return {

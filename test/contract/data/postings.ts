@@ -97,6 +97,8 @@ const POSTINGS = table(
   L34 | loss_bought | exp_fx(b) B-Bp | fx_clearing(b) B-Bp
   L44 | within_deposit | fx_deposit(c) P | nostro(c) P
   L71 | withdrawal | cust(c) S+F | card_payable(c) S; inc_fee(c) F-T; fee_tax(c) T
+  L71 | converted | cust(c) S+F | card_payable(c) S; inc_fee(c) F-T-M; inc_fx(c) M; fee_tax(c) T
+  L71 | converted_withdrawal | cust(c) S+F | card_payable(c) S; inc_fee(c) F-T-M; inc_fx(c) M; fee_tax(c) T
   L74 | scheme_pays | nostro(c) A | card_payable(c) A
   L90 | against_customer | cust(c) A | exp_loss(c) A
   L93 | explained_as_charge | exp_partner(c) A | nostro_suspense(c) A

@@ -1,52 +1,14 @@
 /** Cards: issued, used and stopped, with the balance, the journal and the transactions that follow. */
-import { randomUUID } from 'node:crypto'
 import t from 'tap'
 
 import type { Card, CardTransaction } from '../../../lib/cards/card-schema.ts'
 import type { SimulationCatalogue } from '../../../lib/contract/simulation.ts'
 import { DAY_MS } from '../../../lib/base/clock.ts'
 import { createWorld } from '../../support/world.ts'
-import type { Person } from '../../support/person.ts'
-import type { Reply } from '../../support/client.ts'
-
-const EUR = (amountMinor: number) => ({ amountMinor: String(amountMinor), currency: 'EUR' })
-
-interface Simulated {
-  readonly details: {
-    readonly ref: string
-    readonly cardTransactionId: string
-    readonly approved: boolean
-    readonly declineReason: string | null
-  }
-}
+import { cardWorld, EUR } from './card-world.ts'
 
 await using world = await createWorld()
-const { client, balances } = world.seeded
-const owner = await world.person('owner').signIn()
-const ownerId = (await owner.send<{ user: { id: string } }>('GET', '/sessions/current')).body.user.id
-
-async function issue(person: Person, rest: object = {}): Promise<Card> {
-  await person.stepUp('card.manage')
-  const made = await person.send<Card>('POST', '/cards', {
-    balanceId: balances.EUR,
-    holderUserId: ownerId,
-    type: 'virtual',
-    ...rest,
-  })
-  if (made.status !== 201) throw new Error(made.text)
-  return made.body
-}
-
-const use = (card: Pick<Card, 'id'>, body: object, key: string = randomUUID()): Promise<Reply<Simulated>> =>
-  client.post<Simulated>(`/simulations/cards/${card.id}/transactions`, body, key)
-
-async function available(): Promise<number> {
-  const { body } = await client.get<{ availableBalance: { amountMinor: string } }>(`/balances/${balances.EUR}`)
-  return Number(body.availableBalance.amountMinor)
-}
-
-const read = async (id: string): Promise<CardTransaction> =>
-  (await client.get<CardTransaction>(`/card-transactions/${id}`)).body
+const { client, balances, owner, ownerId, issue, use, available, read } = await cardWorld(world)
 
 await t.test('a new workspace has a card that keys can use by the catalogue', async (t) => {
   const { data } = (await client.get<SimulationCatalogue>('/simulations')).body
@@ -57,14 +19,14 @@ await t.test('a new workspace has a card that keys can use by the catalogue', as
 })
 
 await t.test('a virtual card is issued and active, and no number is anywhere', async (t) => {
-  const card = await issue(owner, { label: 'Travel' })
+  const card = await issue({ label: 'Travel' })
   t.match(card, { status: 'active', type: 'virtual', label: 'Travel', last4: /^\d{4}$/, expiry: /^\d{4}-\d{2}$/ })
   t.equal((await owner.send('GET', `/cards/${card.id}`)).status, 200)
   t.equal((await client.get('/cards')).status, 403, 'keys do not manage cards')
 })
 
 await t.test('an authorisation reserves, a clearing pays, a refund gives back', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   const authorised = await use(card, { phase: 'authorisation', amount: EUR(2500), merchantName: 'Grocer' })
   t.equal(authorised.status, 202, authorised.text)
   const { ref, cardTransactionId: id, approved } = authorised.body.details
@@ -86,7 +48,7 @@ await t.test('an authorisation reserves, a clearing pays, a refund gives back', 
 })
 
 await t.test('a message counts once, whatever its number of deliveries', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   const key = 'one-message'
   const body = { phase: 'authorisation', amount: EUR(700) }
   const before = await available()
@@ -99,7 +61,7 @@ await t.test('a message counts once, whatever its number of deliveries', async (
 })
 
 await t.test('declines, each by its cause', async (t) => {
-  const card = await issue(owner, {
+  const card = await issue({
     limits: { perAuthorisation: EUR(50_000), day: EUR(60_000) },
     controls: { blockedCategories: ['gambling'], channels: ['pos_chip', 'ecommerce'], blockedCountries: ['US'] },
   })
@@ -116,21 +78,21 @@ await t.test('declines, each by its cause', async (t) => {
   t.equal(await reasonOf({ amount: EUR(10_001) }), 'limit_exceeded', 'of the day')
   await owner.send('POST', `/cards/${card.id}/freeze`)
   t.equal(await reasonOf({}), 'card_frozen')
-  const rich = await issue(owner)
+  const rich = await issue()
   const declined = await use(rich, { phase: 'authorisation', amount: EUR(1_000_000_000) })
   t.equal(declined.body.details.declineReason, 'insufficient_funds')
   t.match(await read(declined.body.details.cardTransactionId), { status: 'declined', heldAmount: EUR(0) })
 })
 
 await t.test('what is declined is paid when the scheme clears it all the same', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   const { ref, cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(1308) })).body.details
   t.equal((await use(card, { phase: 'advice', amount: EUR(1308), relatedRef: ref })).status, 202)
   t.match(await read(id), { status: 'cleared', clearedAmount: EUR(1308) })
 })
 
 await t.test('a reference of another card fits nothing, also as that of a new transaction', async (t) => {
-  const [card, other] = [await issue(owner), await issue(owner)]
+  const [card, other] = [await issue(), await issue()]
   const { ref, cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(500) })).body.details
   for (const body of [
     { phase: 'settlement', relatedRef: ref },
@@ -147,7 +109,7 @@ await t.test('a reference of another card fits nothing, also as that of a new tr
 })
 
 await t.test('cash, a force post, a chargeback to its end', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   const cash = (await use(card, { phase: 'atm', amount: EUR(4000) })).body.details
   t.match(await read(cash.cardTransactionId), { status: 'cleared', channel: 'atm', merchant: { category: 'cash' } })
   const { ref, cardTransactionId: id } = (await use(card, { phase: 'force_post', amount: EUR(900) })).body.details
@@ -158,7 +120,7 @@ await t.test('cash, a force post, a chargeback to its end', async (t) => {
 })
 
 await t.test('another currency is converted by the scheme', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   const { cardTransactionId } = (
     await use(card, { phase: 'authorisation', amount: { amountMinor: '10800', currency: 'USD' } })
   ).body.details
@@ -170,7 +132,7 @@ await t.test('another currency is converted by the scheme', async (t) => {
 })
 
 await t.test('limits and controls are set with the version that was read', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   const read = await owner.send<Card>('GET', `/cards/${card.id}`)
   await owner.stepUp('card.manage')
   const headers = { 'if-match': read.headers.get('etag') as string }
@@ -191,24 +153,24 @@ await t.test('limits and controls are set with the version that was read', async
 })
 
 await t.test('a closed card pays nothing more and is replaced once', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   await owner.stepUp('card.manage')
   const closed = await owner.send<Card>('POST', `/cards/${card.id}/close`, { reason: 'lost' })
   t.match(closed.body, { status: 'closed', closeReason: 'lost' })
   t.equal((await use(card, { phase: 'authorisation', amount: EUR(100) })).body.details.declineReason, 'do_not_honour')
-  const next = await issue(owner, { replacesCardId: card.id })
+  const next = await issue({ replacesCardId: card.id })
   t.equal((await owner.send<Card>('GET', `/cards/${card.id}`)).body.replacedByCardId, next.id)
-  await t.rejects(issue(owner, { replacesCardId: card.id }))
+  await t.rejects(issue({ replacesCardId: card.id }))
 })
 
 await t.test('a card for one payment is closed by it', async (t) => {
-  const card = await issue(owner, { cancelAfterPayments: 1 })
+  const card = await issue({ cancelAfterPayments: 1 })
   t.ok((await use(card, { phase: 'authorisation', amount: EUR(100) })).body.details.approved)
   t.equal((await owner.send<Card>('GET', `/cards/${card.id}`)).body.status, 'closed')
 })
 
 await t.test('no authorisation is approved beyond what is available, however many arrive at once', async (t) => {
-  const spare = await issue(owner, { limits: { day: EUR(1000) } })
+  const spare = await issue({ limits: { day: EUR(1000) } })
   const all = await Promise.all(
     Array.from({ length: 30 }, () => use(spare, { phase: 'authorisation', amount: EUR(100) })),
   )
@@ -216,7 +178,7 @@ await t.test('no authorisation is approved beyond what is available, however man
 })
 
 await t.test('an authorisation expires by the clock and is still cleared', async (t) => {
-  const card = await issue(owner)
+  const card = await issue()
   const { ref, cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(300) })).body.details
   const lodging = (await use(card, { phase: 'authorisation', amount: EUR(300), mcc: '7011' })).body.details
   world.advance(6 * DAY_MS)
@@ -234,7 +196,7 @@ await t.test(
   'the audit knows the holds, the money and the events of cards, and finds each that was changed',
   async (t) => {
     await owner.signIn()
-    const card = await issue(owner)
+    const card = await issue()
     const { cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(400) })).body.details
     await world.audit()
     for (const [name, change, back] of [

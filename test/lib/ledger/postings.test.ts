@@ -210,6 +210,23 @@ const TABLE: readonly (readonly [RuleId, string | undefined, Amounts, readonly s
       'cust.from -> fee_tax EUR 2 fee -',
     ],
   ],
+  [
+    'L71',
+    'converted',
+    { S: 100n, F: 12n, T: 2n, M: 6n },
+    [
+      'cust -> card_payable EUR 100 card_payment -',
+      'cust -> inc_fee EUR 4 fee -',
+      'cust -> inc_fx EUR 6 fee -',
+      'cust -> fee_tax EUR 2 fee -',
+    ],
+  ],
+  [
+    'L71',
+    'converted_withdrawal',
+    { S: 100n, F: 3n, M: 3n },
+    ['cust -> card_payable EUR 100 card_withdrawal -', 'cust -> inc_fx EUR 3 fee -'],
+  ],
   ['L74', 'scheme_pays', { A: 5n }, ['nostro -> card_payable EUR 5 - -']],
   ['L90', 'against_customer', { A: 5n }, ['cust -> exp_loss EUR 5 adjustment -']],
   ['L93', 'explained_as_charge', { A: 5n }, ['exp_partner -> nostro_suspense EUR 5 - -']],
@@ -234,7 +251,7 @@ t.test('rules become pairs in their own order, without zeros', (t) => {
   t.end()
 })
 
-const LETTERS: readonly Letter[] = ['A', 'F', 'T', 'R', 'S', 'B', 'Sp', 'Bp', 'D', 'P', 'C']
+const LETTERS: readonly Letter[] = ['A', 'F', 'T', 'R', 'S', 'B', 'Sp', 'Bp', 'D', 'P', 'C', 'M']
 const worth = (amount: Expression, amounts: Amounts) =>
   Object.entries(amount).reduce((total, [letter, count]) => total + BigInt(count) * amounts[letter as Letter]!, 0n)
 
@@ -252,8 +269,8 @@ t.test('whatever the amounts, pairs are positive and net per account what the ru
   )
   fc.assert(
     fc.property(fc.constantFrom(...CASES), amountsOf, (each, drawn) => {
-      // Tax lies within the fee and a last drawdown above its deposit; everything else may be anything.
-      const amounts = { ...drawn, F: drawn.F + drawn.T, S: each.id === 'L43' ? drawn.S + drawn.D : drawn.S }
+      // Tax and markup lie within the fee and a last drawdown above its deposit; everything else may be anything.
+      const amounts = { ...drawn, F: drawn.F + drawn.T + drawn.M, S: each.id === 'L43' ? drawn.S + drawn.D : drawn.S }
       const rule = RULES[each.id]
       const applies = ([, variant]: readonly [string, { readonly when?: Expression }]) =>
         variant.when !== undefined && worth(variant.when, amounts) > 0n
