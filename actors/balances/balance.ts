@@ -16,6 +16,11 @@ import {
   type ReceiveDebit,
   type TakeDebit,
 } from '../../lib/incoming-debits/decide-debit.ts'
+import {
+  reverseCollection,
+  type CollectionReversed,
+  type ReverseCollection,
+} from '../../lib/direct-debits/reversals/reverse-collection.ts'
 import type { BalanceState } from '../../lib/balances/balance.ts'
 import type { Refused } from '../../lib/balances/decision.ts'
 import { createPayment, railsChanged } from '../../lib/payments/create-payment.ts'
@@ -35,12 +40,20 @@ export type ExchangeBookReply = ExchangeBooked | Refused
 export type ContractCommand = OpenContract | DrawContract | MoveContract
 /** The commands about direct debits that the balance pays. */
 export type DebitCommand = ReceiveDebit | TakeDebit
+/** The reply to a collection that is sent back to its payer. */
+export type ReversalReply = CollectionReversed | Refused
 export type ContractReply = ContractOpened | ContractDrawn | ContractMovedReply | Refused
 
 const actor: ActorKind<
   BalanceState,
-  BalanceCommand | ReceiveCredit | BookExchange | ContractCommand | DebitCommand | DecideCardMessage,
-  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply | DebitDecided | CardMessageReply
+  | BalanceCommand
+  | ReceiveCredit
+  | BookExchange
+  | ContractCommand
+  | DebitCommand
+  | ReverseCollection
+  | DecideCardMessage,
+  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply | DebitDecided | ReversalReply | CardMessageReply
 > = {
   name: 'balance',
   lockRank: 0,
@@ -68,6 +81,8 @@ const actor: ActorKind<
         return receiveDebit(state, command, now)
       case 'take_debit':
         return takeDebit(state, command, now)
+      case 'reverse_collection':
+        return reverseCollection(state, command, now)
       case 'card_message':
         return decideCardMessage(state, command, now)
       default:
@@ -108,5 +123,7 @@ export const exchangingBalance = actor as unknown as ActorKind<BalanceState, Boo
 export const contractBalance = actor as unknown as ActorKind<BalanceState, ContractCommand, ContractReply>
 /** The same actor for direct debits. */
 export const debitedBalance = actor as unknown as ActorKind<BalanceState, DebitCommand, DebitDecided>
+/** The same actor for collections that go back to their payers. */
+export const reversingBalance = actor as unknown as ActorKind<BalanceState, ReverseCollection, ReversalReply>
 /** The same actor for messages of the card network. */
 export const cardBalance = actor as unknown as ActorKind<BalanceState, DecideCardMessage, CardMessageReply>

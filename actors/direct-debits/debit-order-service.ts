@@ -8,6 +8,7 @@ import type { DebitPartner, TakeDebitMessages } from '../providers/debits.ts'
 import type { Background, Node } from '../runtime/node.ts'
 import type { SandboxDebits } from '../sandbox/sandbox-debits.ts'
 import { DebitQueue } from './debit-queue.ts'
+import { LaterDebitOrders } from './later-debit-orders.ts'
 import { createMandateDocuments } from './mandate-documents.ts'
 import { simulateCollectionStatus, simulateMandateStatus } from './simulate-debit.ts'
 
@@ -29,21 +30,29 @@ export function createDebitOrderService(node: Node, { inbox: messages, partners,
   const inbox: TakeDebitMessages = (told) => messages.take(told)
   const carriers = debitCarriers(partners.descriptions)
   const queue = new DebitQueue({ ...node, partner: partners.debits, inbox, carriers })
+  const later = new LaterDebitOrders({ ...node, partner: partners.debits, inbox, carriers })
   const sandboxBank = sandbox.debits
   const simulations = { ...node, bank: sandboxBank }
   const background: readonly Background[] = [
     {
       name: 'queue of direct debits',
       start() {
-        if (node.dispatch) queue.start()
+        if (node.dispatch) {
+          queue.start()
+          later.start()
+        }
         if (node.sandbox) sandboxBank.start(inbox)
       },
       async stop() {
         await sandboxBank.stop()
+        await later.stop()
         await queue.stop()
       },
       async runOnce() {
-        if (node.dispatch) await queue.runOnce()
+        if (node.dispatch) {
+          await queue.runOnce()
+          await later.runOnce()
+        }
         if (node.sandbox) await sandboxBank.runOnce()
       },
     },

@@ -14,6 +14,7 @@ import type {
   Collection,
   CollectionCreate,
   collectionList,
+  CollectionReverse,
   CollectionStatusReport,
 } from '../../lib/direct-debits/collection-schema.ts'
 import type { MandatePatch } from '../../lib/direct-debits/create-debits.ts'
@@ -46,6 +47,7 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { done, type Answers } from '../commands/answers.ts'
 import { createCollectionOf } from './create-collection.ts'
 import { createMandateOf } from './create-mandate.ts'
+import { reverseCollectionOf } from './reverse-collection.ts'
 import { DebitInbox, type DebitInboxDeps } from './debit-inbox.ts'
 import { DebitMover, type DebitOutcome } from './debit-mover.ts'
 import type { DirectDebitDeps } from './direct-debit-deps.ts'
@@ -71,6 +73,8 @@ export interface DirectDebitCommands {
   reportMandate(by: Caller<'person'>, id: string, body: MandateStatusReport): Promise<Versioned<Mandate>>
   createCollection(command: Command<CollectionCreate>): Promise<CommandAnswer<Collection, 201>>
   cancelCollection(command: Command<null>, id: string): Promise<CommandAnswer<Collection, 200>>
+  /** Sends collected money back to the payer (L54). */
+  reverseCollection(command: Command<CollectionReverse>, id: string): Promise<CommandAnswer<Collection, 200>>
   reportCollection(by: Caller<'person'>, id: string, body: CollectionStatusReport): Promise<Versioned<Collection>>
 }
 
@@ -270,12 +274,24 @@ function collectionCommands(
         (outcome) => done(collectionJson(collectionOf(outcome)), false),
       )
     },
+    async reverseCollection(command, id) {
+      const known = command.idempotency === null ? null : await recordedAnswer<Collection, 200>(command.idempotency)
+      if (known !== null) return known
+      return await answer(
+        command,
+        (caller, body) => reverseCollectionOf(deps, caller, id, body),
+        ({ collection }) => done(collectionJson(collection), false),
+      )
+    },
     async reportCollection(by, id, body) {
       const collection = (await collectionOfTenant(database, by.tenant, id)) ?? refuseNotFound()
       const { mandate } = await read(deps, by.tenant, collection.mandateId)
       refuseProvider(mandate)
       const taken = await inbox.takeOne({
-        type: REPORTED[body.status],
+        type:
+          collection.status === 'reversed'
+            ? (REPORTED_REVERSAL[body.status] ?? REPORTED[body.status])
+            : REPORTED[body.status],
         id: ids.next(),
         connectionId: null,
         source: 'staff',
@@ -297,7 +313,13 @@ const REPORTED = {
   collected: 'collection.collected',
   failed: 'collection.rejected',
   returned: 'collection.returned',
+  reversed: 'collection.reversed',
 } as const satisfies Record<CollectionStatusReport['status'], DirectDebitMessageType>
+
+/** Reports about a collection whose creditor sends it back. */
+const REPORTED_REVERSAL: { readonly [status in CollectionStatusReport['status']]?: 'collection.reversal_refused' } = {
+  collected: 'collection.reversal_refused',
+}
 
 function refuseProvider({ management, status }: MandateRecord): void {
   if (management === 'provider')

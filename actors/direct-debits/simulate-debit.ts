@@ -61,7 +61,8 @@ export async function simulateCollectionStatus(
     kind: 'collection_status',
     of: { ...collection, status: collection.status as never },
     order: {
-      reference: presentationOf(collectionId, attempt),
+      reference:
+        collection.status === 'reversed' ? (collection.reversal?.id ?? '') : presentationOf(collectionId, attempt),
       kind: 'collection',
       amount: collection.amount,
       account: {},

@@ -12,7 +12,7 @@ import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
 
 /** The members that orders for mandates and for collections share. */
 interface DebitOrder {
-  /** Of a mandate its id, of a collection the id of this presentation of it. */
+  /** Of a mandate its id, of a collection the id of this presentation of it, of a reversal its own. */
   readonly reference: string
   readonly shard: number
   readonly connectionId: string
@@ -48,6 +48,19 @@ export interface CollectionOrder extends DebitOrder {
   readonly endToEndId: string
 }
 
+/** A collection to be sent back to its payer. */
+export interface ReversalOrder extends DebitOrder {
+  readonly collectionId: string
+  /** The reference of the presentation that was collected, and the partner's own; null: it has none. */
+  readonly presentation: string
+  readonly providerRef: string | null
+  /** Minor units. */
+  readonly amount: bigint
+  readonly endToEndId: string
+  /** MS02, AM05 or DUPL. */
+  readonly reasonCode: string
+}
+
 /** The result of one order. `timeout`: the outcome is unknown (I7). `unsent`: the partner cannot have taken it. */
 export type DebitSubmission =
   | { readonly kind: 'accepted'; readonly providerRef: string }
@@ -75,8 +88,16 @@ export interface DebitPartner {
   lodge(mandates: readonly MandateOrder[]): Promise<ReadonlyMap<string, DebitSubmission>>
   /** Presents collections. An order without a result timed out. @throws when the outcome of every order is unknown */
   submit(collections: readonly CollectionOrder[]): Promise<ReadonlyMap<string, DebitSubmission>>
-  /** Ends mandates; one that has ended before is ignored. @throws when it is unknown whether they have ended */
-  cancel(mandates: readonly DebitQuestion[]): Promise<void>
+  /**
+   * Sends collected money back. The outcome follows as `collection.reversed` or `collection.reversal_refused`. An order
+   * without a result timed out. @throws when the outcome of every order is unknown
+   */
+  reverse(reversals: readonly ReversalOrder[]): Promise<ReadonlyMap<string, DebitSubmission>>
+  /**
+   * Ends mandates; one that has ended before, or never arrived, has ended. @returns the references of those that have
+   * ended; the others are told again @throws when it is unknown whether any has ended
+   */
+  cancel(mandates: readonly DebitQuestion[]): Promise<ReadonlySet<string>>
   /** Asks for the outcome of orders; one without an answer is absent. @throws when the partner does not answer */
   status(questions: readonly DebitQuestion[]): Promise<ReadonlyMap<string, DebitStatus>>
 }

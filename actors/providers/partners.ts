@@ -365,21 +365,21 @@ function exchangesOf({ database, clock }: PartnersOptions, dispatch: Dispatch): 
 function debitsOf(dispatch: Dispatch): DebitPartner {
   const unsent: DebitSubmission = { kind: 'unsent' }
   const unasked: DebitStatus = { kind: 'unasked' }
+  const send = async <Order extends DebitQuestion>(
+    what: string,
+    orders: readonly Order[],
+    by: (debits: DebitPartner, of: readonly Order[]) => Promise<ReadonlyMap<string, DebitSubmission>>,
+  ) =>
+    await dispatch.ask<Order, DebitSubmission>(
+      what,
+      orders,
+      ({ adapter: { debits } }) => (debits === undefined ? null : (of) => by(debits, of)),
+      unsent,
+    )
   return {
-    lodge: async (mandates) =>
-      await dispatch.ask<(typeof mandates)[number], DebitSubmission>(
-        'mandates',
-        mandates,
-        ({ adapter: { debits } }) => (debits === undefined ? null : (of) => debits.lodge(of)),
-        unsent,
-      ),
-    submit: async (collections) =>
-      await dispatch.ask<(typeof collections)[number], DebitSubmission>(
-        'collections',
-        collections,
-        ({ adapter: { debits } }) => (debits === undefined ? null : (of) => debits.submit(of)),
-        unsent,
-      ),
+    lodge: async (mandates) => await send('mandates', mandates, (debits, of) => debits.lodge(of)),
+    submit: async (collections) => await send('collections', collections, (debits, of) => debits.submit(of)),
+    reverse: async (reversals) => await send('reversals', reversals, (debits, of) => debits.reverse(of)),
     status: async (questions) =>
       await dispatch.ask<DebitQuestion, DebitStatus>(
         'status requests of direct debits',
@@ -389,7 +389,10 @@ function debitsOf(dispatch: Dispatch): DebitPartner {
         unasked,
       ),
     async cancel(mandates) {
-      for (const { opened, items } of await dispatch.groups(mandates)) await opened?.adapter.debits?.cancel(items)
+      const ended: string[] = []
+      for (const { opened, items } of await dispatch.groups(mandates))
+        ended.push(...((await opened?.adapter.debits?.cancel(items)) ?? []))
+      return new Set(ended)
     },
   }
 }

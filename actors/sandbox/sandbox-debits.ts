@@ -17,6 +17,7 @@ import {
   encodeDebitSteps,
   planCollection,
   planMandate,
+  planReversal,
   transferredAccount,
   type CollectionStep,
   type DebitStep,
@@ -46,6 +47,7 @@ import type {
   DebitStatus,
   DebitSubmission,
   MandateOrder,
+  ReversalOrder,
 } from '../providers/debits.ts'
 import { Poller } from '../runtime/poller.ts'
 import { untilDue } from '../runtime/rest.ts'
@@ -65,12 +67,13 @@ export interface SandboxDebitsOptions {
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** The codes of bookings: a collection is credited, and debited when it comes back. */
+/** The codes of bookings: a collection is credited, and debited when it comes back, or is sent back. */
 const BOOKINGS: { readonly [event in DebitStep['event']]?: { readonly direction: Direction; readonly code: string } } =
   {
     'collection.collected': { direction: 'CRDT', code: 'RDDT' },
     'collection.reinstated': { direction: 'CRDT', code: 'RDDT' },
     'collection.returned': { direction: 'DBIT', code: 'RDDT' },
+    'collection.reversed': { direction: 'DBIT', code: 'RDDT' },
   }
 
 export class SandboxDebits implements DebitPartner {
@@ -138,7 +141,7 @@ export class SandboxDebits implements DebitPartner {
   }
 
   async #take(
-    orders: readonly (MandateOrder | CollectionOrder)[],
+    orders: readonly (MandateOrder | CollectionOrder | ReversalOrder)[],
     kind: 'mandate' | 'collection',
     plans: readonly {
       readonly objectId: string
@@ -176,8 +179,22 @@ export class SandboxDebits implements DebitPartner {
     )
   }
 
-  async cancel(mandates: readonly DebitQuestion[]): Promise<void> {
+  async reverse(reversals: readonly ReversalOrder[]): Promise<ReadonlyMap<string, DebitSubmission>> {
+    return await this.#take(
+      reversals,
+      'collection',
+      reversals.map((order) => ({
+        objectId: order.collectionId,
+        amount: order.amount,
+        receivedAt: order.createdAt,
+        steps: planReversal(),
+      })),
+    )
+  }
+
+  async cancel(mandates: readonly DebitQuestion[]): Promise<ReadonlySet<string>> {
     for (const { reference } of mandates) await this.#replan(this.#options.database, reference, () => [])
+    return new Set(mandates.map(({ reference }) => reference))
   }
 
   async status(questions: readonly DebitQuestion[]): Promise<ReadonlyMap<string, DebitStatus>> {

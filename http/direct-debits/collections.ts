@@ -6,6 +6,7 @@ import {
   Collection,
   CollectionCreate,
   collectionList,
+  CollectionReverse,
   CollectionStatusReport,
 } from '../../lib/direct-debits/collection-schema.ts'
 
@@ -75,6 +76,32 @@ export const cancelCollection = route({
   success: { status: 200, description: 'The cancelled collection.', schema: Collection },
   problems: ['not-cancellable'],
   handle: ({ params, command }, { directDebits }) => directDebits.cancelCollection(command, params.collectionId),
+})
+
+export const reverseCollection = route({
+  ...shared,
+  method: 'post',
+  path: '/collections/{collectionId}/reverse',
+  operationId: 'reverseCollection',
+  money: 'pay',
+  summary: 'Send a collection back to its payer',
+  description:
+    'Until five business days after the settlement. The money leaves the balance at once; `reversal.status` tells when ' +
+    'the bank has sent it back, or has refused to, after which the collection is `collected` again.',
+  scope: 'payments:write',
+  idempotency: 'required',
+  stepUp: {
+    action: 'payment.above_threshold',
+    amount: async ({ tenant, params }, { directDebits }) =>
+      tenant === null ? null : ((await directDebits.getCollection(tenant, params.collectionId))?.view.amount ?? null),
+  },
+  limits: ['money'],
+  body: CollectionReverse,
+  exists: async (tenant, { collectionId }, { directDebits }) =>
+    (await directDebits.getCollection(tenant, collectionId)) !== null,
+  success: { status: 200, description: 'The collection as it is now.', schema: Collection },
+  problems: ['invalid-transition', 'insufficient-funds'],
+  handle: ({ params, command }, { directDebits }) => directDebits.reverseCollection(command, params.collectionId),
 })
 
 export const reportCollectionStatus = route({

@@ -1,16 +1,17 @@
 /**
- * The money of a collection's moves (L50 to L53). Pure: amounts are minor units, times epoch milliseconds.
+ * The money of a collection's moves (L50 to L54, and L11 after a reversal). Pure: amounts are minor units, times epoch milliseconds.
  *
  * Collected money is credited at once (L51). With a reserve a hold of the same amount is placed in the same commit, so
  * that what the balance has available stays as it was.
  */
 import type { Effects } from '../decisions/effects.ts'
-import { entry, type InternalAccounts } from '../ledger/entry.ts'
+import { entry, type EntryOptions, type InternalAccounts } from '../ledger/entry.ts'
 import type { Posting } from '../ledger/posting.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
 import type { CollectionMove } from './collection-moves.ts'
 import type { CollectionRecord } from './collection.ts'
 import type { DebitRowContext } from './debit-rows.ts'
+import { reversalsOf } from './reversal.ts'
 
 /** What the money of a move needs beside it. */
 export interface DebitContext extends DebitRowContext {
@@ -36,6 +37,8 @@ const TEXTS: Partial<Record<RuleId, string>> = {
   L52: ' returned',
   L53: ', return fee',
   L16: ', charge of the bank',
+  L54: ' sent back to the payer',
+  L11: ' sent back to the payer',
 }
 
 function booked(
@@ -45,7 +48,7 @@ function booked(
   { ids, accounts, valueDate }: DebitContext,
   now: number,
   occurrence: number,
-  entryId = ids.next(),
+  { entryId = ids.next(), reverses }: { readonly entryId?: string; readonly reverses?: EntryOptions['reverses'] } = {},
 ): Posting[] {
   const { id, customerId, currency, number, reference, balanceId } = collection
   return entry({
@@ -55,6 +58,7 @@ function booked(
     accounts,
     balances: { from: balanceId, to: { id: balanceId, fence: 'open' } },
     entryId,
+    ...(reverses === undefined ? {} : { reverses }),
     customerId,
     source: { object: 'collection', id },
     occurrence,
@@ -91,6 +95,36 @@ function returned(
     ...(amount > back ? booked(before, 'L16', { P: amount - back }, context, now, occurrence) : []),
     ...(fee > 0n ? booked(before, 'L53', { P: fee }, context, now, occurrence) : []),
   ]
+}
+
+/**
+ * Builds the postings of a reversal: L54 when it is asked for, L11 when the bank has confirmed it, and L54 with its
+ * sides swapped when the bank has refused it. Each reversal takes two occurrences of L54.
+ */
+function reversalMoney(
+  before: CollectionRecord,
+  { reversal }: CollectionRecord,
+  { kind }: Pick<CollectionMove, 'kind'>,
+  context: DebitContext,
+  now: number,
+): Effects {
+  if (reversal === null) throw new Error(`The collection ${before.id} has no reversal.`)
+  const { id: entryId, amountMinor } = reversal
+  const amount = BigInt(amountMinor)
+  const nth = reversalsOf(before)
+  switch (kind) {
+    case 'confirm_reversal':
+      return { postings: booked(before, 'L11', { A: amount }, context, now, nth) }
+    case 'refuse_reversal':
+      return {
+        postings: booked(before, 'L54', { C: amount }, context, now, 2 * nth, { reverses: { entryId, rule: 'L54' } }),
+      }
+    default:
+      return {
+        postings: booked(before, 'L54', { C: amount }, context, now, 2 * nth + 1, { entryId }),
+        ...reserveEnds(before, now),
+      }
+  }
 }
 
 /** Builds the rows that the money of a move needs, and the collection after it: it names the hold of a reserve. */
@@ -145,6 +179,10 @@ export function moneyOf(
         effects: { postings: [...first, ...returned(before, move, context, now)], ...reserveEnds(before, now) },
       }
     }
+    case 'reverse':
+    case 'confirm_reversal':
+    case 'refuse_reversal':
+      return { collection: after, effects: reversalMoney(before, after, move, context, now) }
     default:
       return { collection: after, effects: {} }
   }

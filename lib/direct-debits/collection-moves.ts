@@ -3,8 +3,9 @@
  * in collection-money.ts. Pure: times are epoch milliseconds, amounts minor units.
  *
  *   none ─create─▶ pending ─submit─▶ submitted ─collect─▶ collected ─return─▶ returned
- *                    ├─ cancel ─▶ cancelled  ├─ fail ─▶ failed     ▲    └─ reverse ─▶ reversed
- *                    └─ (its mandate fails) ─▶ failed              └──reinstate── returned
+ *                    ├─ cancel ─▶ cancelled  ├─ fail ─▶ failed     ▲ ▲  └─ reverse ─▶ reversed ─confirm─▶ reversed
+ *                    └─ (its mandate fails) ─▶ failed              │ └────── refuse ─────┘
+ *                                            │                     └──reinstate── returned
  *                                            └─ doubt ─▶ exception ─ collect, fail, return ─▶ as above
  *   failed, returned (for lack of funds) ─retry─▶ pending
  */
@@ -18,6 +19,7 @@ import type {
   RTransaction,
 } from './collection.ts'
 import { exposedUntil } from './exposure.ts'
+import { reversalEnded, reversed, type ReverseMove } from './reversal.ts'
 import type { RTransactionType } from './reason-codes.ts'
 import { collectionReason } from './schemes.ts'
 
@@ -48,7 +50,11 @@ export type CollectionMove =
     }
   /** Returned money came again: `amount` of it. */
   | { readonly kind: 'reinstate'; readonly amount: bigint; readonly refundableUntil: string | null }
-  | { readonly kind: 'reverse'; readonly reasonCode: string }
+  | ReverseMove
+  /** The bank has sent the money back to the payer. */
+  | { readonly kind: 'confirm_reversal' }
+  /** The bank does not send the money back: the customer has it again. */
+  | { readonly kind: 'refuse_reversal'; readonly reasonCode: string | null }
   | { readonly kind: 'doubt'; readonly why: 'timeout' | 'unclear' }
   /** Waits to be presented again, on new dates. */
   | { readonly kind: 'retry'; readonly dueDate: string; readonly submissionDeadline: number; readonly sendBy: string }
@@ -77,6 +83,8 @@ export const COLLECTION_MOVES: Readonly<Record<CollectionMoveKind, CollectionMov
   return: { row: 'C7, C10', from: ['collected', 'exception'], to: 'returned', message: 'Collection returned.' },
   reinstate: { row: 'C7', from: ['returned'], to: 'collected', message: 'Returned money collected again.' },
   reverse: { row: 'C8', from: ['collected'], to: 'reversed', message: 'Collection sent back to the payer.' },
+  confirm_reversal: { row: 'C8', from: ['reversed'], to: 'reversed', message: 'The bank has sent the money back.' },
+  refuse_reversal: { row: 'C8', from: ['reversed'], to: 'collected', message: 'The bank has refused the reversal.' },
   doubt: { row: 'C9', from: ['submitted'], to: 'exception', message: 'The bank has not told the outcome.' },
   retry: { row: 'C3', from: ['failed', 'returned'], to: 'pending', message: 'Collection waits to be presented again.' },
   notify: { row: 'C1', from: ['pending'], to: 'pending', message: 'The payer was told of the collection.' },
@@ -86,11 +94,14 @@ export const COLLECTION_MOVES: Readonly<Record<CollectionMoveKind, CollectionMov
 
 export type CollectionMoved = { readonly collection: CollectionRecord } | { readonly refused: Problem }
 
-/** Whether the table has a row for a move. A collection is presented again only while `nextAttemptAt` says so. */
+/**
+ * Whether the table has a row for a move. A collection is presented again only while `nextAttemptAt` says so, and a
+ * reversal ends once.
+ */
 export function collectionMoves(collection: CollectionRecord, kind: CollectionMoveKind): boolean {
-  return (
-    COLLECTION_MOVES[kind].from.includes(collection.status) && (kind !== 'retry' || collection.nextAttemptAt !== null)
-  )
+  if (!COLLECTION_MOVES[kind].from.includes(collection.status)) return false
+  if (kind === 'retry') return collection.nextAttemptAt !== null
+  return (kind !== 'confirm_reversal' && kind !== 'refuse_reversal') || collection.reversalStatus === 'pending'
 }
 
 /** Decides one move. */
@@ -132,21 +143,11 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
     case 'reinstate':
       return { collection: reinstated(collection, same, move, now) }
     case 'reverse':
-      return {
-        collection: {
-          ...same,
-          statusReason: move.reasonCode,
-          reversedAt: now,
-          exposedUntil: null,
-          reserveHoldId: null,
-          reserveUntil: null,
-          dueAt: null,
-          rTransactions: [
-            ...collection.rTransactions,
-            told(collection, 'reversal', move.reasonCode, now, { amountMinor: String(collection.amount) }),
-          ],
-        },
-      }
+      return { collection: reversed(collection, same, move, now) }
+    case 'confirm_reversal':
+      return { collection: reversalEnded(collection, same, { refusalCode: null, isConfirmed: true }, now) }
+    case 'refuse_reversal':
+      return { collection: reversalEnded(collection, same, { refusalCode: move.reasonCode, isConfirmed: false }, now) }
     case 'doubt':
       return {
         collection: {

@@ -14,11 +14,13 @@ import {
   Uuid,
   Words,
 } from '../contract/primitives.ts'
-import { COLLECTION_STATUSES } from './collection.ts'
+import { COLLECTION_STATUSES, REVERSAL_STATUSES } from './collection.ts'
 import { MandateScheme, SequenceType } from './mandate-schema.ts'
 import { R_TRANSACTION_TYPES } from './reason-codes.ts'
+import { REVERSAL_REASONS } from './reversal.ts'
 
 const CollectionStatus = Words('CollectionStatus', COLLECTION_STATUSES)
+const ReversalReason = Words('ReversalReason', REVERSAL_REASONS)
 const Retry = {
   enabled: Type.Boolean(),
   maxAttempts: Type.Integer({ minimum: 1, maximum: 3 }),
@@ -92,6 +94,20 @@ export const Collection = Type.Object(
         { title: 'CollectionAttempt' },
       ),
     ),
+    reversal: Nullable(
+      Type.Object(
+        {
+          status: Words('ReversalStatus', REVERSAL_STATUSES),
+          reasonCode: ReversalReason,
+          note: Nullable(Type.String()),
+          amount: Money,
+          requestedAt: Timestamp,
+          decidedAt: Nullable(Timestamp),
+          refusalCode: Nullable(Type.String()),
+        },
+        { title: 'CollectionReversal', description: 'The last one. Refused, the collection is `collected` again.' },
+      ),
+    ),
     nextAttemptAt: Nullable(Timestamp),
     willRetry: Type.Boolean(),
     reservedUntil: Nullable(Timestamp),
@@ -143,9 +159,19 @@ export const CollectionCreate = Type.Object(
 )
 export type CollectionCreate = Static<typeof CollectionCreate>
 
+export const CollectionReverse = Type.Object(
+  { reasonCode: ReversalReason, note: Type.Optional(Nullable(Text(1, 140))) },
+  { title: 'CollectionReverse', additionalProperties: false, examples: [{ reasonCode: 'DUPL', note: 'Invoice 42' }] },
+)
+export type CollectionReverse = Static<typeof CollectionReverse>
+
 export const CollectionStatusReport = Type.Object(
   {
-    status: Words('ReportedCollectionStatus', ['submitted', 'collected', 'failed', 'returned']),
+    status: Words(
+      'ReportedCollectionStatus',
+      ['submitted', 'collected', 'failed', 'returned', 'reversed'],
+      'Of a collection that its creditor has reversed: `reversed` when the bank has sent the money back, `collected` when it has refused to.',
+    ),
     reasonCode: Type.Optional(Nullable(Text(1, 10))),
     reportedAt: Timestamp,
   },

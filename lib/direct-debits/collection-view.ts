@@ -3,8 +3,26 @@ import { timestamp } from '../base/clock.ts'
 import { moneyJson } from '../base/money.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
 import type { CollectionRecord, RTransaction } from './collection.ts'
+import type { ReversalReason } from './reversal.ts'
 
 const time = (ms: number | null): string | null => (ms === null ? null : timestamp(ms))
+
+function reversalJson(
+  { reversal, reversalStatus }: Pick<CollectionRecord, 'reversal' | 'reversalStatus'>,
+  money: (minor: string) => ReturnType<typeof moneyJson>,
+) {
+  if (reversal === null) return null
+  const { reasonCode, note, amountMinor, requestedAt, decidedAt, refusalCode } = reversal
+  return {
+    status: reversalStatus ?? 'pending',
+    reasonCode: reasonCode as ReversalReason,
+    note,
+    amount: money(amountMinor),
+    requestedAt,
+    decidedAt,
+    refusalCode,
+  }
+}
 
 /** Builds the collection as the API shows it to its customer. */
 export function collectionJson(collection: CollectionRecord) {
@@ -58,6 +76,7 @@ export function collectionJson(collection: CollectionRecord) {
     refundableUntil: collection.refundableUntil,
     retry: collection.retry === null ? null : { ...collection.retry },
     attempts: collection.attempts.map((attempt) => ({ ...attempt })),
+    reversal: reversalJson(collection, money),
     nextAttemptAt: time(collection.nextAttemptAt),
     willRetry: collection.nextAttemptAt !== null,
     reservedUntil: time(collection.reserveUntil),

@@ -60,6 +60,24 @@ export interface PreNotification {
   readonly dueDate: string
 }
 
+/** What becomes of a reversal: the bank is yet to tell, has sent the money back, or has refused to. */
+export const REVERSAL_STATUSES = ['pending', 'confirmed', 'refused'] as const
+export type ReversalStatus = (typeof REVERSAL_STATUSES)[number]
+
+/** A reversal by the creditor. Times are RFC 3339. */
+export interface Reversal {
+  /** Names the order at the bank, and the entry (L54) of the ledger. */
+  readonly id: string
+  readonly reasonCode: string
+  readonly note: string | null
+  /** Minor units. */
+  readonly amountMinor: string
+  readonly requestedAt: string
+  /** When the bank confirmed or refused it. */
+  readonly decidedAt: string | null
+  readonly refusalCode: string | null
+}
+
 export interface CollectionRecord {
   readonly id: string
   readonly customerId: string
@@ -110,6 +128,12 @@ export interface CollectionRecord {
   readonly failedAt: number | null
   readonly cancelledAt: number | null
   readonly reversedAt: number | null
+  /** The last reversal; null: it was never reversed. */
+  readonly reversal: Reversal | null
+  readonly reversalStatus: ReversalStatus | null
+  /** When the order of the reversal went to the bank, and the bank's reference of it. Moves do not read them. */
+  readonly reversalSentAt: number | null
+  readonly reversalRef: string | null
   /** When the collection's timer is due next: submission, silence of the bank, the end of its reserve, a retry. */
   readonly dueAt: number | null
   readonly createdBy: string
@@ -142,6 +166,10 @@ export const NEW_COLLECTION = {
   failedAt: null,
   cancelledAt: null,
   reversedAt: null,
+  reversal: null,
+  reversalStatus: null,
+  reversalSentAt: null,
+  reversalRef: null,
 } as const satisfies Partial<CollectionRecord>
 
 /** Why a collection is cancelled with its mandate, or fails with it. */

@@ -26,6 +26,7 @@ export function mandateRow(mandate: MandateRecord): MandateRow {
     pendingCount: _pending,
     submittedCount: _submitted,
     cancelledAt: _cancelled,
+    endDueAt: _end,
     updatedAt: _updated,
     pendingAmendment: _amendment,
     ...row
@@ -52,6 +53,7 @@ const PLAIN_OF_MANDATE = [
   'submittedAt',
   'activatedAt',
   'cancelledAt',
+  'endDueAt',
   'lastCollectionAt',
   'lastPresentedAt',
   'presentedCount',
@@ -172,6 +174,9 @@ const PLAIN_OF_COLLECTION = [
   'failedAt',
   'cancelledAt',
   'reversedAt',
+  'reversalStatus',
+  'reversalSentAt',
+  'reversalRef',
   'dueAt',
 ] as const satisfies readonly (keyof CollectionChange & keyof CollectionRecord)[]
 
@@ -193,6 +198,7 @@ export function collectionChange(before: CollectionRecord, after: CollectionReco
     ...(before.rTransactions === after.rTransactions ? {} : { rTransactions: JSON.stringify(after.rTransactions) }),
     ...(before.exception === after.exception ? {} : { exception: jsonOrNull(after.exception) }),
     ...(before.amendment === after.amendment ? {} : { amendment: jsonOrNull(after.amendment) }),
+    ...(before.reversal === after.reversal ? {} : { reversal: jsonOrNull(after.reversal) }),
     ...(before.metadata === after.metadata ? {} : { metadata: metadataText(after.metadata) }),
   }
 }

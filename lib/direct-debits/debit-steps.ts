@@ -110,6 +110,10 @@ export function collectionSteps(
         },
       ]
     }
+    case 'collection.reversed':
+      return [{ kind: 'confirm_reversal' }]
+    case 'collection.reversal_refused':
+      return [{ kind: 'refuse_reversal', reasonCode }]
     case 'collection.unclear':
       return [...before, { kind: 'doubt', why: 'unclear' }]
     default:

@@ -14,6 +14,7 @@ type CollectionJson =
   | 'rTransactions'
   | 'exception'
   | 'amendment'
+  | 'reversal'
   | 'metadata'
 
 /** A mandate as it is first written. When its reference is taken in its scheme, the commit refuses it. */
@@ -29,6 +30,7 @@ export interface MandateRow
     | 'pendingCount'
     | 'submittedCount'
     | 'cancelledAt'
+    | 'endDueAt'
     | 'updatedAt'
   > {
   /** JSON text. */
@@ -54,6 +56,7 @@ export interface MandateChange {
   readonly submittedAt?: number | null
   readonly activatedAt?: number | null
   readonly cancelledAt?: number | null
+  readonly endDueAt?: number | null
   readonly lastCollectionAt?: number | null
   readonly lastPresentedAt?: number | null
   readonly presentedCount?: number
@@ -88,6 +91,9 @@ export interface CollectionRow
     | 'failedAt'
     | 'cancelledAt'
     | 'reversedAt'
+    | 'reversalStatus'
+    | 'reversalSentAt'
+    | 'reversalRef'
     | 'updatedAt'
   > {
   /** JSON text. */
@@ -121,6 +127,9 @@ export interface CollectionChange {
   readonly failedAt?: number | null
   readonly cancelledAt?: number | null
   readonly reversedAt?: number | null
+  readonly reversalStatus?: CollectionRecord['reversalStatus']
+  readonly reversalSentAt?: number | null
+  readonly reversalRef?: string | null
   readonly dueAt?: number | null
   /** JSON text. */
   readonly preNotification?: string | null
@@ -128,6 +137,7 @@ export interface CollectionChange {
   readonly rTransactions?: string
   readonly exception?: string | null
   readonly amendment?: string | null
+  readonly reversal?: string | null
   readonly metadata?: string | null
 }
 

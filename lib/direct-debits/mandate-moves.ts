@@ -124,13 +124,28 @@ export function moveMandate(mandate: MandateRecord, move: MandateMove, now: numb
         },
       }
     case 'cancel':
+      return { mandate: { ...next, cancelledAt: now, endDueAt: endDueAt(mandate, now) } }
     case 'payer_cancel':
       return { mandate: { ...next, cancelledAt: now } }
+    case 'expire':
+      return { mandate: { ...next, endDueAt: endDueAt(mandate, now) } }
     case 'amend':
       return { mandate: amended(mandate, next, move.counterparty, at) }
     default:
       return { mandate: next }
   }
+}
+
+/** How long the call may take by which a mandate is lodged: an end that overtook it would be forgotten. */
+const LODGING_MS = 20_000
+
+/** Returns when the bank of the connection is told that a mandate has ended here; null: it never had it. */
+function endDueAt(
+  { submittedAt, providerRef }: Pick<MandateRecord, 'submittedAt' | 'providerRef'>,
+  now: number,
+): number | null {
+  if (providerRef !== null) return now
+  return submittedAt === null ? null : Math.max(now, submittedAt + LODGING_MS)
 }
 
 /**

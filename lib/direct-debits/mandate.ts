@@ -104,6 +104,8 @@ export interface MandateRecord {
   readonly submittedAt: number | null
   readonly activatedAt: number | null
   readonly cancelledAt: number | null
+  /** When its bank is told next that it has ended here; null: it knows, or never had it. */
+  readonly endDueAt: number | null
   /** The last time when a collection was collected. */
   readonly lastCollectionAt: number | null
   /** The last time when a collection was submitted, from which dormancy counts. */
@@ -134,6 +136,7 @@ export const NEW_MANDATE = {
   submittedAt: null,
   activatedAt: null,
   cancelledAt: null,
+  endDueAt: null,
   lastCollectionAt: null,
   lastPresentedAt: null,
   presentedCount: 0,

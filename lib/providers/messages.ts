@@ -27,7 +27,7 @@ export type DebitMessageType = (typeof DEBIT_MESSAGE_TYPES)[number]
 
 /**
  * A bank about a mandate or a collection of direct debits. `unclear`: the bank cannot tell the outcome. `reinstated` of a
- * collection: returned money came again.
+ * collection: returned money came again. `reversed`: the bank has sent collected money back, as its creditor asked.
  */
 export const DIRECT_DEBIT_MESSAGE_TYPES = [
   'mandate.submitted',
@@ -44,6 +44,8 @@ export const DIRECT_DEBIT_MESSAGE_TYPES = [
   'collection.returned',
   'collection.reinstated',
   'collection.unclear',
+  'collection.reversed',
+  'collection.reversal_refused',
 ] as const
 export type DirectDebitMessageType = (typeof DIRECT_DEBIT_MESSAGE_TYPES)[number]
 

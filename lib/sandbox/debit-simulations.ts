@@ -21,15 +21,18 @@ const COLLECTION_ENDS: { readonly [status in CollectionStatus]?: readonly Simula
   collected: ['returned'],
   // Money that came back comes again.
   returned: ['collected'],
+  // The bank refuses to send the money back.
+  reversed: ['collected'],
 }
 
-type KnownCollection = Pick<CollectionRecord, 'status' | 'scheme'>
+type KnownCollection = Pick<CollectionRecord, 'status' | 'reversalStatus' | 'scheme'>
 
 /** Returns the statuses that can be simulated. A collection leaves only by an active mandate. */
 export function simulableCollectionStatuses(
-  { status }: Pick<CollectionRecord, 'status'>,
+  { status, reversalStatus }: Pick<CollectionRecord, 'status' | 'reversalStatus'>,
   mandateStatus: MandateStatus,
 ): readonly SimulatedCollectionStatus[] {
+  if (status === 'reversed' && reversalStatus !== 'pending') return []
   return status === 'pending' && mandateStatus !== 'active' ? [] : (COLLECTION_ENDS[status] ?? [])
 }
 
@@ -54,6 +57,7 @@ export function simulatedCollection(
   const { status, scheme } = collection
   const first = status === 'pending' ? [collectionReport('collection.submitted')] : []
   if (to === 'submitted') return first
+  if (status === 'reversed') return [{ event: 'collection.reversal_refused', reasonCode, type: null }]
   if (to === 'collected')
     return [...first, collectionReport(status === 'returned' ? 'collection.reinstated' : 'collection.collected')]
   const { noFunds, refundReason, windows } = DEBIT_SCHEMES[scheme]

@@ -174,6 +174,11 @@ export function planCollection({
   return code === undefined ? [collected] : [rejected(code)]
 }
 
+/** Plans the report about a reversal. Its time counts from the request. */
+export const planReversal = (): readonly CollectionStep[] => [
+  { afterMs: DEBIT_SUBMITTED_MS, event: 'collection.reversed', reasonCode: null, type: null },
+]
+
 /** The accounts at the sandbox bank to which a payer's account moves, two for each scheme. */
 const MOVED_TO: Readonly<Record<MandateScheme, readonly [CounterpartyAccount, CounterpartyAccount]>> = {
   sepa_dd_core: [{ iban: 'NL77SBOX0100000001' }, { iban: 'GB48SBOX99000112345678' }],
@@ -241,6 +246,7 @@ export function debitRules(): readonly CatalogueRule[] {
   return [
     'the first word of the counterparty’s name, or a token SBX:<WORD> in it, decides; then the amount of the collection',
     'none: the mandate active after 5 s; the collection submitted after 5 s and collected after 10 s, whatever its due date',
+    'a reversal is confirmed after 5 s; a simulation of the status `collected` before that refuses it',
     ...Object.entries(WORDS).map(([word, { rule }]) => `${word[0]}${word.slice(1).toLowerCase()}: ${rule}`),
     ...[...AMOUNT_FAILURES].map(
       ([amount, code]) => `amountMinor ${amount}: the collection failed after 10 s (${code})`,

@@ -5,24 +5,26 @@ export const DIRECT_DEBIT_CHECKS: readonly Check[] = [
   {
     name: 'collections and their money',
     promise:
-      'what a collection has brought less what came back is what its status says, for the customer and at the bank, and nothing stays in clearing',
-    sql: `select c.id as collection_id, c.mandate_id, c.file_id, c.status, c.amount, c.returned_amount, p.brought, p.credited, p.taken, p.back, p.clearing, p.reversed from collection c
+      'what a collection has brought less what came back is what its status says, for the customer and at the bank, nothing stays in clearing, and money that its creditor sent back left when the bank had confirmed it',
+    sql: `select c.id as collection_id, c.mandate_id, c.file_id, c.status, c.amount, c.returned_amount, p.brought, p.credited, p.taken, p.back, p.clearing, p.reversed, p.sent_back from collection c
       left join (
         select p.source_id,
           coalesce(sum(p.amount) filter (where p.rule = 'L50'), 0) as brought,
           coalesce(sum(p.amount) filter (where p.rule = 'L51'), 0) as credited,
           coalesce(sum(p.amount) filter (where p.rule = 'L52' and d.key = 'dd_clearing'), 0) as back,
           coalesce(sum(p.amount) filter (where p.rule = 'L52' and d.key is null), 0) as taken,
-          coalesce(sum(p.amount) filter (where p.rule = 'L54'), 0) as reversed,
+          coalesce(sum(p.amount) filter (where p.rule = 'L16'), 0) as borne,
+          coalesce(sum(case when d.key is null then p.amount else -p.amount end) filter (where p.rule = 'L54'), 0) as reversed,
+          coalesce(sum(p.amount) filter (where p.rule = 'L11'), 0) as sent_back,
           coalesce(sum(case 'dd_clearing' when k.key then p.amount when d.key then -p.amount end), 0) as clearing
         from posting p left join account d on d.id = p.debit_account left join account k on k.id = p.credit_account
         where p.source_object = 'collection' group by 1) p on p.source_id = c.id
       where coalesce(p.clearing, 0) <> 0 or coalesce(p.brought, 0) <> coalesce(p.credited, 0) or coalesce(p.taken, 0) <> coalesce(p.back, 0)
         or coalesce(p.brought, 0) - coalesce(p.back, 0) <> case
           when c.collected_at is null then 0
-          when c.status in ('collected', 'reversed') then c.amount
-          else c.amount - least(c.amount, c.returned_amount) end
-        or coalesce(p.reversed, 0) <> case when c.status = 'reversed' then c.amount else 0 end`,
+          else c.amount - (c.returned_amount - coalesce(p.borne, 0)) end
+        or coalesce(p.reversed, 0) <> case when c.status = 'reversed' then (c.reversal::jsonb->>'amountMinor')::bigint else 0 end
+        or coalesce(p.sent_back, 0) <> case when c.reversal_status = 'confirmed' then (c.reversal::jsonb->>'amountMinor')::bigint else 0 end`,
   },
   {
     name: 'mandates and their collections',

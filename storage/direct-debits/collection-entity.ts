@@ -61,6 +61,14 @@ export const Collection = defineEntity({
     failedAt: instant().fieldName('failed_at').nullable(),
     cancelledAt: instant().fieldName('cancelled_at').nullable(),
     reversedAt: instant().fieldName('reversed_at').nullable(),
+    reversal: jsonText<NonNullable<CollectionRecord['reversal']>>().nullable(),
+    reversalStatus: p
+      .text()
+      .$type<NonNullable<CollectionRecord['reversalStatus']>>()
+      .fieldName('reversal_status')
+      .nullable(),
+    reversalSentAt: instant().fieldName('reversal_sent_at').nullable(),
+    reversalRef: p.text().fieldName('reversal_ref').nullable(),
     dueAt: instant().fieldName('due_at').nullable(),
     createdBy: p.uuid().fieldName('created_by'),
     createdVia: p.text().$type<CollectionRecord['createdVia']>().fieldName('created_via'),
@@ -92,6 +100,10 @@ export const Collection = defineEntity({
       name: 'collection_unacknowledged',
       expression: `create index collection_unacknowledged on collection (connection_id, created_at)
         where provider_ref is null and file_id is null and status in ('pending', 'submitted')`,
+    },
+    {
+      name: 'collection_reversal',
+      expression: `create index collection_reversal on collection (connection_id, reversed_at) where reversal_status = 'pending' and reversal_ref is null`,
     },
     {
       name: 'collection_provider_ref',

@@ -43,6 +43,10 @@ const MOVED = [
   'failedAt',
   'cancelledAt',
   'reversedAt',
+  'reversal',
+  'reversalStatus',
+  'reversalSentAt',
+  'reversalRef',
 ] as const
 
 export const COLLECTIONS: Section<CollectionRow> = gathered(

@@ -47,6 +47,7 @@ export const Mandate = defineEntity({
     submittedAt: instant().fieldName('submitted_at').nullable(),
     activatedAt: instant().fieldName('activated_at').nullable(),
     cancelledAt: instant().fieldName('cancelled_at').nullable(),
+    endDueAt: instant().fieldName('end_due_at').nullable(),
     lastCollectionAt: instant().fieldName('last_collection_at').nullable(),
     lastPresentedAt: instant().fieldName('last_presented_at').nullable(),
     presentedCount: p.integer().fieldName('presented_count').defaultRaw('0'),
@@ -68,6 +69,10 @@ export const Mandate = defineEntity({
     { name: 'mandate_balance', properties: ['balanceId', 'id'] },
     { name: 'mandate_customer_reference', properties: ['customerId', 'reference'] },
     { name: 'mandate_due', expression: 'create index mandate_due on mandate (due_at) where due_at is not null' },
+    {
+      name: 'mandate_end',
+      expression: 'create index mandate_end on mandate (end_due_at) where end_due_at is not null',
+    },
     {
       name: 'mandate_unacknowledged',
       expression: `create index mandate_unacknowledged on mandate (connection_id, created_at)

@@ -31,6 +31,7 @@ const MOVED = [
   'pendingCount',
   'submittedCount',
   'cancelledAt',
+  'endDueAt',
   'pendingAmendment',
   'updatedAt',
 ] as const
@@ -77,6 +78,7 @@ const CHANGEABLE = pick(COLUMNS, [
   'submittedAt',
   'activatedAt',
   'cancelledAt',
+  'endDueAt',
   'lastCollectionAt',
   'lastPresentedAt',
   'presentedCount',

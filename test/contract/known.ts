@@ -33,13 +33,8 @@ type Later = { readonly area: string; readonly reason: string } & {
 const LATER: readonly Later[] = [
   {
     area: 'direct debits',
-    reason: 'What banks answer in files is not taken yet, and collections are not sent back by their creditors.',
-    operations: [
-      'reverseCollection',
-      'post /collection-files/responses',
-      'post /collection-files/responses/{jobId}/apply',
-    ],
-    postings: ['L54 is never posted'],
+    reason: 'What banks answer in files is not taken yet.',
+    operations: ['post /collection-files/responses', 'post /collection-files/responses/{jobId}/apply'],
     moves: [...numbered('mandate M', 12), ...numbered('collection C', 10)],
   },
   {

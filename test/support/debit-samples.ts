@@ -95,6 +95,7 @@ export const CONTEXT: DebitContext = {
   accounts: {
     nostro: uuid('21'),
     dd_clearing: uuid('22'),
+    out_transit: uuid('26'),
     inc_fee: uuid('23'),
     exp_partner: uuid('24'),
     unallocated: uuid('25'),

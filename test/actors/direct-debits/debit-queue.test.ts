@@ -79,7 +79,8 @@ class Bank implements DebitPartner {
   }
   lodge = (orders: readonly MandateOrder[]) => this.#take(orders)
   submit = (orders: readonly CollectionOrder[]) => this.#take(orders)
-  cancel = async () => undefined
+  reverse = async () => new Map()
+  cancel = async () => new Set<string>()
   status: DebitPartner['status'] = async (questions) => {
     this.asked += questions.length
     return new Map(

@@ -9,9 +9,17 @@ type Flaw = (typeof FLAWS)[number]
 
 /** The first words of the cases that find each flaw. */
 const FOUND_BY: Readonly<Record<Flaw, readonly string[]>> = {
-  takes_twice: ['the same mandate twice', 'the same collection twice'],
-  lost_is_accepted: ['a timeout of a mandate that arrived', 'a timeout of a collection that arrived'],
-  never_unknown: ['a timeout of a mandate that never arrived', 'a timeout of a collection that never arrived'],
+  takes_twice: ['the same mandate twice', 'the same collection twice', 'the same reversal twice'],
+  lost_is_accepted: [
+    'a timeout of a mandate that arrived',
+    'a timeout of a collection that arrived',
+    'a timeout of a reversal that arrived',
+  ],
+  never_unknown: [
+    'a timeout of a mandate that never arrived',
+    'a timeout of a collection that never arrived',
+    'a timeout of a reversal that never arrived',
+  ],
   new_ids: ['a report that comes twice'],
   ignores_cancels: ['a cancelled mandate'],
 }
@@ -62,12 +70,15 @@ function modelHarness(flaw: Flaw | null = null): DebitHarness {
     debits: {
       lodge: take('mandate'),
       submit: take('collection'),
+      reverse: take('collection'),
       async cancel(mandates) {
-        if (flaw === 'ignores_cancels') return
+        const told = new Set(mandates.map(({ reference }) => reference))
+        if (flaw === 'ignores_cancels') return told
         for (const { reference } of mandates) {
           const order = orders.get(reference)
           if (order !== undefined) order.ended = true
         }
+        return told
       },
       status: async (questions) =>
         new Map(

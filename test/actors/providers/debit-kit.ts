@@ -10,10 +10,11 @@ import type {
   DebitStatus,
   DebitSubmission,
   MandateOrder,
+  ReversalOrder,
 } from '../../../actors/providers/debits.ts'
 import type { DebitMessage } from '../../../lib/direct-debits/debit-messages.ts'
 
-/** Troubles of the next call for `lodge` or `submit`; later calls go well. */
+/** Troubles of the next call for `lodge`, `submit` or `reverse`; later calls go well. */
 export type DebitTrouble =
   /** The provider takes the orders, and its answer is lost. */
   | 'answer_lost'
@@ -65,12 +66,24 @@ export const collectionOrder = (nth: number, at: number, amount = 1_000n): Colle
   endToEndId: `E2E${nth}`,
 })
 
+const reversalOrder = (nth: number): ReversalOrder => ({
+  ...shared(nth, 0),
+  mandateId: reference(1),
+  collectionId: reference(2),
+  presentation: reference(2),
+  providerRef: null,
+  amount: 1_000n,
+  endToEndId: `E2E${nth}`,
+  reasonCode: 'DUPL',
+})
+
 type Send = (debits: DebitPartner, nth: number) => Promise<ReadonlyMap<string, DebitSubmission>>
 
-/** The two kinds of orders, whose cases are the same. */
-const SENDS: Readonly<Record<'mandate' | 'collection', Send>> = {
+/** The kinds of orders, whose cases are the same. */
+const SENDS: Readonly<Record<'mandate' | 'collection' | 'reversal', Send>> = {
   mandate: (debits, nth) => debits.lodge([mandateOrder(nth, 0)]),
   collection: (debits, nth) => debits.submit([collectionOrder(nth, 0)]),
+  reversal: (debits, nth) => debits.reverse([reversalOrder(nth)]),
 }
 
 /** Sends an order. A call that throws, or gives no result, timed out. */
@@ -146,8 +159,11 @@ export const DEBIT_KIT: readonly DebitCase[] = [
     name: 'a cancelled mandate is not reported active any more',
     async run(harness) {
       assert.equal(await sent(harness, SENDS.mandate, 50), 'accepted')
-      await harness.debits.cancel([{ reference: reference(50), connectionId: CONNECTION }])
-      await harness.debits.cancel([{ reference: reference(50), connectionId: CONNECTION }])
+      for (let time = 0; time < 2; time++)
+        assert(
+          (await harness.debits.cancel([{ reference: reference(50), connectionId: CONNECTION }])).has(reference(50)),
+          'A mandate that has ended is told so, however often it is ended.',
+        )
       const told = (await harness.reports()).filter((each) => 'mandateId' in each && each.mandateId === reference(50))
       assert.deepEqual(
         told.map(({ type }) => type),

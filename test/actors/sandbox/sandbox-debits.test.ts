@@ -44,6 +44,7 @@ t.test('the sandbox bank keeps the contract of direct debits', async (t) => {
       debits: {
         lodge: troubled((orders: Parameters<SandboxDebits['lodge']>[0]) => bank.lodge(orders)),
         submit: troubled((orders: Parameters<SandboxDebits['submit']>[0]) => bank.submit(orders)),
+        reverse: troubled((orders: Parameters<SandboxDebits['reverse']>[0]) => bank.reverse(orders)),
         cancel: (mandates) => bank.cancel(mandates),
         status: (questions) => bank.status(questions),
       },

@@ -27,8 +27,8 @@ const GATED: Readonly<Record<Feature, string>> = {
     'cancelCollection cancelMandate confirmIncomingDebit createCollection createMandate downloadCollectionFile ' +
     'getCollection getCollectionFile getDebitControls getIncomingDebit getMandate getMandateDocument ' +
     'listCollectionFiles listCollections listIncomingDebits listMandates refundIncomingDebit refuseIncomingDebit ' +
-    'reportCollectionStatus reportMandateStatus simulateCollectionStatus simulateMandateStatus updateDebitControls ' +
-    'updateMandate',
+    'reportCollectionStatus reportMandateStatus reverseCollection simulateCollectionStatus simulateMandateStatus ' +
+    'updateDebitControls updateMandate',
   'payments.funds_requests':
     'allocateIncomingPayment cancelFundsRequest createFundsRequest getFundsRequest listFundsRequests remindFundsRequest ' +
     'updateFundsRequest',

@@ -69,7 +69,7 @@ const USES: Readonly<Record<MoneyUse, string>> = {
     'createQuote createTransfer payForwardDeposit refreshQuote',
   pay:
     'confirmIncomingDebit createBulkPayment createCollection createMandate createPayment createScheduledPayment ' +
-    'resumeScheduledPayment submitBulkPayment submitPayment validatePayment',
+    'resumeScheduledPayment reverseCollection submitBulkPayment submitPayment validatePayment',
 }
 /**
  * Writes that no status refuses: they stop, decide, annotate or set something, and move no money. What an approval

@@ -180,7 +180,9 @@ const moveOf = (kind: CollectionMoveKind, scheme: MandateScheme): CollectionMove
       challengeUntil: null,
     },
     reinstate: { kind: 'reinstate', amount: 12_500n, refundableUntil: null },
-    reverse: { kind: 'reverse', reasonCode: 'DUPL' },
+    reverse: { kind: 'reverse', id: ids.next(), reasonCode: 'DUPL', note: null, amount: 12_500n },
+    confirm_reversal: { kind: 'confirm_reversal' },
+    refuse_reversal: { kind: 'refuse_reversal', reasonCode: null },
     doubt: { kind: 'doubt', why: 'timeout' },
     retry: { kind: 'retry', dueDate: '2026-12-22', submissionDeadline: NOW, sendBy: '2026-12-21' },
     notify: { kind: 'notify', channel: 'email', sentAt: NOW },
@@ -201,7 +203,9 @@ const COLLECTION_ROWS: readonly (readonly [
   ['collect', { submitted: ['L50', 'L51'], exception: ['L50', 'L51'] }, 'collected'],
   ['return', { collected: ['L52', 'L52'], exception: ['L50', 'L51', 'L52', 'L52'] }, 'returned'],
   ['reinstate', { returned: ['L50', 'L51'] }, 'collected'],
-  ['reverse', { collected: [] }, 'reversed'],
+  ['reverse', { collected: ['L54'] }, 'reversed'],
+  ['confirm_reversal', { reversed: ['L11'] }, 'reversed'],
+  ['refuse_reversal', { reversed: ['L54'] }, 'collected'],
   ['doubt', { submitted: [] }, 'exception'],
   ['retry', { failed: [], returned: [] }, 'pending'],
   ['notify', { pending: [] }, 'pending'],
@@ -209,6 +213,18 @@ const COLLECTION_ROWS: readonly (readonly [
   ['end_exposure', { collected: [] }, 'collected'],
 ]
 
+const REVERSED = {
+  reversalStatus: 'pending',
+  reversal: {
+    id: ids.next(),
+    reasonCode: 'DUPL',
+    note: null,
+    amountMinor: '12500',
+    requestedAt: '2026-11-23T09:00:00.000Z',
+    decidedAt: null,
+    refusalCode: null,
+  },
+} as const
 const counts = { pendingCount: 1, submittedCount: 1, presentedCount: 1 } as const
 
 t.test('each move of a collection leads where the table says, and nowhere else, in every scheme', (t) => {
@@ -221,6 +237,7 @@ t.test('each move of a collection leads where the table says, and nowhere else, 
           status,
           returnedAmount: status === 'returned' ? 12_500n : 0n,
           nextAttemptAt: status === 'failed' || status === 'returned' ? NOW : null,
+          ...(status === 'reversed' ? REVERSED : {}),
         })
         const { reply, effects, state } = decideCollection(
           mandateOf(scheme, { status: 'active', ...counts }),

@@ -1,10 +1,10 @@
 /** The mail that tells a payer of a collection before its due date: who collects, how much, when, and by which mandate. */
-import type { CurrencyCode } from '../base/currency.ts'
-import { formatMajor } from '../base/money.ts'
-import type { Mail } from '../notices/mail.ts'
-import type { CollectionRecord } from './collection.ts'
-import type { MandateRecord } from './mandate.ts'
-import { DEBIT_SCHEMES } from './schemes.ts'
+import type { CurrencyCode } from '../../base/currency.ts'
+import { formatMajor } from '../../base/money.ts'
+import type { Mail } from '../../notices/mail.ts'
+import type { CollectionRecord } from '../collection.ts'
+import type { MandateRecord } from '../mandate.ts'
+import { DEBIT_SCHEMES } from '../schemes.ts'
 
 /** Builds the mail. `creditorName`: the name of the customer that collects. */
 export function noticeMail(
