@@ -8,7 +8,12 @@ import { bookExchange, type BookExchange, type ExchangeBooked } from '../../lib/
 import { drawContract, type ContractDrawn, type DrawContract } from '../../lib/exchange/draw-contract.ts'
 import { moveContractOf, type ContractMovedReply, type MoveContract } from '../../lib/exchange/move-contract.ts'
 import { openContract, type ContractOpened, type OpenContract } from '../../lib/exchange/open-contract.ts'
-import { receiveCredit, type CreditReceived, type ReceiveCredit } from '../../lib/incoming-payments/credit.ts'
+import {
+  takeCredit,
+  type BalanceElsewhere,
+  type CreditReceived,
+  type ReceiveCredit,
+} from '../../lib/incoming-payments/credit.ts'
 import {
   receiveDebit,
   takeDebit,
@@ -44,6 +49,9 @@ export type DebitCommand = ReceiveDebit | TakeDebit
 export type ReversalReply = CollectionReversed | Refused
 export type ContractReply = ContractOpened | ContractDrawn | ContractMovedReply | Refused
 
+/** The reply to a credit. */
+export type CreditReply = CreditReceived | BalanceElsewhere
+
 const actor: ActorKind<
   BalanceState,
   | BalanceCommand
@@ -53,7 +61,7 @@ const actor: ActorKind<
   | DebitCommand
   | ReverseCollection
   | DecideCardMessage,
-  BalanceReply | CreditReceived | ExchangeBookReply | ContractReply | DebitDecided | ReversalReply | CardMessageReply
+  BalanceReply | CreditReply | ExchangeBookReply | ContractReply | DebitDecided | ReversalReply | CardMessageReply
 > = {
   name: 'balance',
   lockRank: 0,
@@ -68,7 +76,7 @@ const actor: ActorKind<
       case 'create_transfer':
         return createTransfer(state, command, now)
       case 'receive_credit':
-        return receiveCredit(state, command, now)
+        return takeCredit(state, command, now)
       case 'book_exchange':
         return bookExchange(state, command, now)
       case 'open_contract':
@@ -116,7 +124,7 @@ const actor: ActorKind<
 /** The balance actor for commands that debit a balance. */
 export const balanceActor = actor as ActorKind<BalanceState, BalanceCommand, BalanceReply>
 /** The same actor for credits, which it never refuses. */
-export const creditedBalance = actor as unknown as ActorKind<BalanceState, ReceiveCredit, CreditReceived>
+export const creditedBalance = actor as unknown as ActorKind<BalanceState, ReceiveCredit, CreditReply>
 /** The same actor for exchanges at the rate of a quote. */
 export const exchangingBalance = actor as unknown as ActorKind<BalanceState, BookExchange, ExchangeBookReply>
 /** The same actor for commands about contracts. */

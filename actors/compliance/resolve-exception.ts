@@ -26,6 +26,7 @@ import {
 import { writeAudit, type AuditBy } from '../../storage/trail/trail.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readOperator } from '../../storage/operators/operators.ts'
+import { homeOfPayment } from '../../storage/payments/partner-instructions.ts'
 import { readPayment } from '../../storage/payments/payment-states.ts'
 import type { SubjectOutcome } from '../approvals/approval-subject.ts'
 import { decideInTransaction } from '../approvals/decision-transaction.ts'
@@ -200,8 +201,13 @@ export function exceptionalPayment({
     async resolved({ client, ids, now }, { subjectId }, outcome, amount, suspenseId) {
       const payment = await readPayment(client, subjectId)
       if (payment === null) throw new Error(`The payment ${subjectId} does not exist.`)
+      const reader = accounts.within(client)
+      const home = await homeOfPayment(client, payment)
       const context: PaymentMoveContext = {
-        accounts: await accounts.within(client).accounts(payment),
+        accounts: await reader.accounts(payment),
+        ...(home === null
+          ? {}
+          : { home: { connectionId: home, accounts: await reader.accounts({ ...payment, connectionId: home }) } }),
         ids,
         valueDate: railDate(payment.rail, now),
       }

@@ -69,14 +69,12 @@ export async function allocateSuspense(
       invalidBalance('not_found', 'No such balance.')
     if (balance.currency !== record.currency)
       invalidBalance('currency_mismatch', `The balance is in ${balance.currency}.`)
-    if (balance.connectionId !== record.connectionId)
-      invalidBalance('invalid_value', 'The balance is kept at another partner than the money.')
     const { customerId } = balance
     const fee = incomingFee(await feeRulesOf(tx.client, balanceId), record)
     return moves.allocate(
       record,
       { customerId, balanceId, shard: shardOf(customerId), by: by.actor.id, reason, fee },
-      await contextOf(deps, tx, record),
+      await withHome(deps, tx, record, balanceId, await contextOf(deps, tx, record)),
     )
   })
 }
@@ -162,12 +160,12 @@ export function heldIncoming(deps: Pick<IncomingCasesDeps, 'accounts'>): HeldSub
       const context = await contextOf(deps, tx, record)
       const move =
         kind === 'inbound_recall'
-          ? await answerRecall(tx, record, decision === 'blocked', context)
+          ? await answerRecall(deps, tx, record, { accepted: decision === 'blocked', context })
           : decision === 'released'
             ? moves.release(
                 record,
                 incomingFee(await feeRulesOf(tx.client, record.balanceId as string), record),
-                context,
+                await withHome(deps, tx, record, record.balanceId as string, context),
               )
             : freezeFunds
               ? null
@@ -199,16 +197,16 @@ async function mustTakeMoney({ client }: ApprovalTx, balanceId: string): Promise
 }
 
 async function answerRecall(
+  deps: Pick<IncomingCasesDeps, 'accounts'>,
   tx: ApprovalTx,
   record: IncomingRecord,
-  accepted: boolean,
-  context: moves.IncomingMoveContext,
+  { accepted, context }: { readonly accepted: boolean; readonly context: moves.IncomingMoveContext },
 ): Promise<moves.IncomingMove> {
   if (!accepted) return moves.rejectRecall(record, NOT_AGREED, context)
   const holdId = record.recallHoldId ?? (await setAside(tx, record, BigInt(record.recall?.amount ?? 0n)))
   return holdId === null
     ? moves.rejectRecall(record, SHORT_FUNDS, context)
-    : moves.acceptRecall(record, holdId, context)
+    : moves.acceptRecall(record, holdId, await withHome(deps, tx, record, record.balanceId as string, context))
 }
 
 /**
@@ -279,6 +277,22 @@ async function setAside(
   const hold = moves.recallHold(record, amount, { ids, now })
   await writeEffects({ client, now }, { holds: [hold] }, { balanceId, version: balance.version })
   return hold.id
+}
+
+/** Adds the connection of the balance to a context where it is another than that of the money; the balance is locked. */
+async function withHome(
+  { accounts }: Pick<IncomingCasesDeps, 'accounts'>,
+  { client }: ApprovalTx,
+  record: IncomingRecord,
+  balanceId: string,
+  context: moves.IncomingMoveContext,
+): Promise<moves.IncomingMoveContext> {
+  const connectionId = (await lockBalance(client, balanceId))?.connectionId ?? record.connectionId
+  if (connectionId === record.connectionId) return context
+  return {
+    ...context,
+    home: { connectionId, accounts: await accounts.within(client).accounts({ ...record, connectionId }) },
+  }
 }
 
 async function contextOf(

@@ -37,6 +37,9 @@ import type { ActorSystem } from '../runtime/system.ts'
 /** The poll interval for money to be returned. */
 const RETURNS_TICK_MS = 1_000
 
+/** Moves of one balance between connections that a credit outlasts: far more than staff make within a second. */
+const MOVES_MAX = 5
+
 export interface IncomingPaymentsOptions {
   readonly wakes: Wakes
   readonly system: ActorSystem
@@ -136,12 +139,23 @@ export class IncomingPayments {
       hit === null
         ? await accounts.accounts(scope)
         : await accounts.accountsWith(scope, 'review_held', balance.customerId)
-    const outcome = await system.ask(creditedBalance, account, shardOf(balance.customerId), {
-      ...command,
-      accounts: internal,
-    })
-    if (outcome.kind !== 'decided' && outcome.kind !== 'recorded')
-      throw new Error(`The credit ${credit.reference} met ${outcome.kind}.`)
+    // The balance may have moved to another connection, where it was read or afterwards.
+    let home = balance.connectionId
+    for (let moves = 0; moves <= MOVES_MAX; moves++) {
+      const outcome = await system.ask(creditedBalance, account, shardOf(balance.customerId), {
+        ...command,
+        accounts: internal,
+        ...(home === connectionId
+          ? {}
+          : { home: { connectionId: home, accounts: await accounts.accounts({ ...scope, connectionId: home }) } }),
+      })
+      if (outcome.kind !== 'decided' && outcome.kind !== 'recorded')
+        throw new Error(`The credit ${credit.reference} met ${outcome.kind}.`)
+      if (outcome.kind === 'recorded' || outcome.reply.kind === 'credit_received') return
+      home = outcome.reply.connectionId
+      balances.forget(account)
+    }
+    throw new Error(`The balance of the credit ${credit.reference} keeps moving.`)
   }
 
   async #suspend(

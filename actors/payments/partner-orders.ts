@@ -94,7 +94,7 @@ export class PartnerOrders {
       if (status === 'rejected') this.doubt(payments[nth] as PaymentState)
     })
     // Ends, because every connection refuses a payment once.
-    if (rerouted.length > 0) await this.submit(rerouted, await mover.contextsOf(rerouted.map(({ id }) => id)))
+    if (rerouted.length > 0) await this.submit(rerouted, await mover.handOverContextsOf(rerouted.map(({ id }) => id)))
     const failed = booked.find(({ status }) => status === 'rejected')
     if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
   }

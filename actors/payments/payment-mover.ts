@@ -12,7 +12,7 @@ import type {
 import type { RecallCommand } from '../../lib/payments/recall.ts'
 import type { Database } from '../../storage/db/database.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
-import { placesOfPayments } from '../../storage/payments/partner-instructions.ts'
+import { homesOfPayments, placesOfPayments, type PaymentPlace } from '../../storage/payments/partner-instructions.ts'
 import { loadPayments } from '../../storage/payments/payment-states.ts'
 import { paymentActor } from './payment.ts'
 import type { Outcome } from '../runtime/actor.ts'
@@ -29,6 +29,9 @@ export interface PaymentContext extends Omit<PaymentMoveContext, 'ids'> {
   /** Whether the balance that pays is frozen, or its customer does not pay at present. */
   readonly isStopped: boolean
 }
+
+/** Moves of one balance between connections that a return outlasts: far more than staff make within a second. */
+const MOVES_MAX = 5
 
 /** A move of a payment or of its recall, before it gets its seed. */
 export type PaymentMove = Described<PaymentCommand | RecallCommand>
@@ -50,17 +53,23 @@ export class PaymentMover {
 
   /**
    * Asks a payment for a move. When a credited balance has been closed, a booking becomes a failure, and returned money
-   * goes to suspense. A payment at rest leaves memory.
+   * goes to suspense. When the balance to which money returns has moved to another connection, its place is read again.
+   * A payment at rest leaves memory.
    *
    * @throws what the actor system throws
    */
-  async ask(id: string, shard: number, command: PaymentMove): Promise<Outcome<PaymentReply>> {
+  async ask(id: string, shard: number, command: PaymentMove, moves = 0): Promise<Outcome<PaymentReply>> {
     const { system, ids } = this.#options
     const outcome = await system.ask(paymentActor, id, shard, { ...command, seed: ids.next() })
     if (outcome.kind === 'credit_refused' && command.kind === 'book')
       return await this.ask(id, shard, { kind: 'payee_closed' })
     if (outcome.kind === 'credit_refused' && 'suspenseId' in command === false && givesBack(command))
       return await this.ask(id, shard, { ...command, suspenseId: ids.next() })
+    if (outcome.kind === 'fact_stale' && command.kind === 'returned') {
+      const context = (await this.contextsOf([id])).get(id)
+      if (context === undefined || moves === MOVES_MAX) throw new Error(`The balance of payment ${id} keeps moving.`)
+      return await this.ask(id, shard, { ...command, context }, moves + 1)
+    }
     if (outcome.kind === 'decided' && outcome.reply.kind === 'moved' && isAtRest(outcome.reply.state))
       system.forget('payment', id)
     return outcome
@@ -71,15 +80,29 @@ export class PaymentMover {
     return await loadPayments(readerOf(this.#options.database), ids, false)
   }
 
-  /** Reads the context that a move of each payment needs beside its state. Payments that do not exist are absent. */
+  /**
+   * Reads the context that a hand-over of each payment needs beside its state, and a refusal of it: no cash moves between
+   * connections then. Payments that do not exist are absent.
+   */
+  async handOverContextsOf(ids: readonly string[]): Promise<Map<string, PaymentContext>> {
+    return await this.#contexts(await placesOfPayments(this.#options.database, ids))
+  }
+
+  /** Reads the context that any move of each payment needs beside its state. Payments that do not exist are absent. */
   async contextsOf(ids: readonly string[]): Promise<Map<string, PaymentContext>> {
-    const { database, accounts, clock } = this.#options
-    const places = await placesOfPayments(database, ids)
+    return await this.#contexts(await homesOfPayments(this.#options.database, ids))
+  }
+
+  async #contexts(places: readonly PaymentPlace[]): Promise<Map<string, PaymentContext>> {
+    const { accounts, clock } = this.#options
     const now = clock.now()
     const contexts = new Map<string, PaymentContext>()
-    for (const { id, operatorId, connectionId, currency, rail, isStopped } of places) {
+    for (const { id, operatorId, connectionId, currency, rail, isStopped, homeConnectionId: home } of places) {
+      const at = async (connection: string) =>
+        await accounts.accounts({ operatorId, connectionId: connection, currency })
       contexts.set(id, {
-        accounts: await accounts.accounts({ operatorId, connectionId, currency }),
+        accounts: await at(connectionId),
+        ...(home === null ? {} : { home: { connectionId: home, accounts: await at(home) } }),
         connectionId,
         valueDate: railDate(rail, now),
         currency,

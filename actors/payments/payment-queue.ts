@@ -304,7 +304,7 @@ export class PaymentQueue {
    */
   async #handOver(batch: readonly QueuedPayment[]): Promise<void> {
     const [contexts, outgoing] = await Promise.all([
-      this.#mover.contextsOf(batch.map(({ id }) => id)),
+      this.#mover.handOverContextsOf(batch.map(({ id }) => id)),
       this.#gate.hits(batch),
     ])
     const stuck = await this.#detour(
@@ -392,7 +392,8 @@ export class PaymentQueue {
         passedOver.add(`${context.connectionId} ${context.currency} ${context.rail}`)
       }),
     )
-    for (const [id, context] of await this.#mover.contextsOf(closed.map(({ id }) => id))) contexts.set(id, context)
+    for (const [id, context] of await this.#mover.handOverContextsOf(closed.map(({ id }) => id)))
+      contexts.set(id, context)
     if (passedOver !== this.#stuck) this.#more = true
     return stuck
   }

@@ -91,10 +91,10 @@ export class Breaks {
         return 'proposed'
       }
       if (outcome === 'charge') await this.#bookCharge(tx, item)
-      // Cash that staff have found where the statement does not name the payment.
+      // Cash that staff have found where the statement does not name the order.
       if (item.kind === 'missing_with_partner' && item.reference !== null)
         await noteCashBooked(tx.client, {
-          paymentId: item.reference,
+          id: item.reference,
           connectionId: item.connectionId,
           now: tx.now,
         })

@@ -9,10 +9,20 @@ import { idsFrom, type IdSource } from '../base/ids.ts'
 import type { BalanceState } from '../balances/balance.ts'
 import type { CommandKey } from '../balances/decision.ts'
 import type { Effects } from '../decisions/effects.ts'
+import { together } from '../decisions/merge.ts'
 import type { IncomingPaymentRow } from './effects.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { RuleId } from '../ledger/postings.ts'
-import { feePostings, INCOMING_SOURCE, incomingEvent, incomingFee, incomingText, SUSPENSE_SOURCE } from './postings.ts'
+import type { ConnectionAccounts } from '../providers/cash-leg.ts'
+import {
+  cashOfCredit,
+  feePostings,
+  INCOMING_SOURCE,
+  incomingEvent,
+  incomingFee,
+  incomingText,
+  SUSPENSE_SOURCE,
+} from './postings.ts'
 import type { IncomingStatus, SuspenseReason } from './incoming-payment.ts'
 import type { Rail } from '../rails/rails.ts'
 
@@ -44,6 +54,8 @@ export interface ReceiveCredit {
   readonly credit: CreditFacts
   /** The connection on which it arrived: where the balance is now, or was before it moved. */
   readonly connectionId: string
+  /** The connection of the balance as it was read, where the credit has arrived at another one: its cash moves there. */
+  readonly home?: ConnectionAccounts | undefined
   /** The result of screening the payer; null: no hit. */
   readonly hit: ScreeningHit | null
   /**
@@ -59,6 +71,12 @@ export interface CreditReceived {
   readonly status: IncomingStatus
 }
 
+/** The balance sits at another connection than the command says, so its cash cannot be moved there. Nothing was written. */
+export interface BalanceElsewhere {
+  readonly kind: 'balance_elsewhere'
+  readonly connectionId: string
+}
+
 /** The owner of a credit, as far as it is known. */
 export interface CreditOwner {
   readonly customerId: string | null
@@ -66,6 +84,19 @@ export interface CreditOwner {
   readonly operatorId: string
   readonly connectionId: string
   readonly shard: number
+}
+
+/**
+ * Decides one credit, as `receiveCredit`, when the command knows where the balance sits now: otherwise the credit is to be
+ * brought again with the accounts of that connection. Money under review stays where it is until its release.
+ */
+export function takeCredit(balance: BalanceState | null, command: ReceiveCredit, now: number) {
+  if (balance === null || command.hit !== null) return receiveCredit(balance, command, now)
+  const { connectionId } = balance
+  if (connectionId === command.connectionId || connectionId === command.home?.connectionId)
+    return receiveCredit(balance, command, now)
+  const reply = { kind: 'balance_elsewhere' as const, connectionId }
+  return { state: balance, reply, effects: null, refused: true }
 }
 
 /** Decides one credit. When the balance refuses it, the decision is made again on freshly loaded state (I4). */
@@ -90,8 +121,9 @@ export function receiveCredit(balance: BalanceState | null, command: ReceiveCred
       refused: true,
     }
   }
+  const home = balance.connectionId === command.connectionId ? undefined : command.home
   const fee = incomingFee(balance.fees, credit)
-  const written = hit === null ? book(owner, fee, received, now) : review(owner, hit, received, now)
+  const written = hit === null ? book(owner, fee, { ...received, home }, now) : review(owner, hit, received, now)
   const status: IncomingStatus = hit === null ? 'received' : 'under_review'
   const state = hit === null ? { ...balance, available: balance.available + credit.amount - fee } : balance
   return { state, reply: { kind: 'credit_received' as const, status }, effects: written }
@@ -102,10 +134,21 @@ function refusalOf({ status, currency }: BalanceState, credit: CreditFacts): Sus
   return currency === credit.currency ? null : 'currency_mismatch'
 }
 
-type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts'> & { readonly ids: IdSource }
+type Received = Pick<ReceiveCredit, 'credit' | 'key' | 'event' | 'accounts' | 'home'> & { readonly ids: IdSource }
 
-/** Credits the balance (L01), and charges the fee where there is one (L02). */
+/** Credits the balance (L01) with its cash leg (L21), and charges the fee where there is one (L02). */
 function book(owner: CreditOwner, fee: bigint, command: Received, now: number): Effects {
+  const { home, accounts, ids } = command
+  const written = credited(owner, fee, command, now)
+  if (home === undefined) return written
+  const at = { connectionId: owner.connectionId, accounts }
+  return together(
+    written,
+    cashOfCredit({ ...owner, id: command.credit.reference, ...command.credit }, at, home, { ids, now }),
+  )
+}
+
+function credited(owner: CreditOwner, fee: bigint, command: Received, now: number): Effects {
   const { credit, ids } = command
   const row = rowOf(owner, credit, { status: 'received', creditedAt: now }, now)
   const event = incomingEvent(row, {

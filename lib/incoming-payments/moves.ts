@@ -7,11 +7,13 @@ import { timestamp } from '../base/clock.ts'
 import { opensComplianceHold } from '../compliance/hold.ts'
 import type { IdSource } from '../base/ids.ts'
 import type { Effects, HoldRow } from '../decisions/effects.ts'
+import { together } from '../decisions/merge.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { RuleId } from '../ledger/postings.ts'
 import type { Problem } from '../base/problems.ts'
 import type { IncomingChange, IncomingRecord, IncomingStatus, IncomingRecallReason } from './incoming-payment.ts'
-import { feePostings, INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
+import type { ConnectionAccounts } from '../providers/cash-leg.ts'
+import { cashOfCredit, feePostings, INCOMING_SOURCE, incomingEvent, incomingText, SUSPENSE_SOURCE } from './postings.ts'
 
 export interface IncomingMove {
   readonly effects: Effects
@@ -20,7 +22,10 @@ export interface IncomingMove {
 
 /** The input of a move beside its row. */
 export interface IncomingMoveContext {
+  /** The accounts of the connection where the money arrived. */
   readonly accounts: InternalAccounts
+  /** The connection of the balance, where that is another one. The caller has locked the balance. */
+  readonly home?: ConnectionAccounts | undefined
   readonly ids: IdSource
   /** Epoch milliseconds. */
   readonly now: number
@@ -56,7 +61,7 @@ export interface Allocation {
   readonly fee: bigint
 }
 
-/** Allocates money whose owner was not known (L04): credits its balance. */
+/** Allocates money whose owner was not known (L04): credits its balance, to whose connection the cash moves (L21). */
 export function allocate(
   record: IncomingRecord,
   { customerId, balanceId, shard, by, reason, fee }: Allocation,
@@ -64,10 +69,13 @@ export function allocate(
 ): IncomingMove {
   const owned = { ...record, customerId, balanceId, shard }
   return {
-    effects: {
-      ...charged(fee, owned, posting('L04', owned, record.amount, context), context),
-      ...credited(owned, context),
-    },
+    effects: together(
+      {
+        ...charged(fee, owned, posting('L04', owned, record.amount, context), context),
+        ...credited(owned, context),
+      },
+      cashOf(owned, 'in', record.amount, context),
+    ),
     change: {
       status: 'received',
       customerId,
@@ -100,13 +108,19 @@ export function giveBack(
   }
 }
 
-/** Releases the money from review (L06) and credits the balance. `fee` is charged for it. */
+/**
+ * Releases the money from review (L06) and credits the balance, to whose connection the cash moves (L21). `fee` is
+ * charged for it.
+ */
 export function release(record: IncomingRecord, fee: bigint, context: IncomingMoveContext): IncomingMove {
   return {
-    effects: {
-      ...charged(fee, record, posting('L06', record, record.amount, context), context),
-      ...credited(record, context),
-    },
+    effects: together(
+      {
+        ...charged(fee, record, posting('L06', record, record.amount, context), context),
+        ...credited(record, context),
+      },
+      cashOf(record, 'in', record.amount, context),
+    ),
     change: { status: 'received', creditedAt: context.now },
   }
 }
@@ -194,34 +208,37 @@ export function openRecall(
   }
 }
 
-/** Accepts the recall (L80): the money goes back, out of the hold. */
+/** Accepts the recall (L80): the money goes back, out of the hold, by the connection at which it arrived. */
 export function acceptRecall(record: IncomingRecord, holdId: string, context: IncomingMoveContext): IncomingMove {
   const { recall } = record
   if (recall === null) throw new Error(`Nobody wants the incoming payment ${record.id} back.`)
   const amount = BigInt(recall.amount)
   return {
-    effects: {
-      ...posting('L80', record, amount, context),
-      holdResolutions: [
-        {
-          id: holdId,
-          balanceId: record.balanceId as string,
-          amount,
-          status: 'captured',
-          capturedAmount: amount,
-          resolvedAt: context.now,
-        },
-      ],
-      events: [
-        incomingEvent(record, {
-          id: context.ids.next(),
-          type: 'incoming_payment.returned',
-          status: 'returned',
-          previousStatus: record.status,
-          at: context.now,
-        }),
-      ],
-    },
+    effects: together(
+      {
+        ...posting('L80', record, amount, context),
+        holdResolutions: [
+          {
+            id: holdId,
+            balanceId: record.balanceId as string,
+            amount,
+            status: 'captured',
+            capturedAmount: amount,
+            resolvedAt: context.now,
+          },
+        ],
+        events: [
+          incomingEvent(record, {
+            id: context.ids.next(),
+            type: 'incoming_payment.returned',
+            status: 'returned',
+            previousStatus: record.status,
+            at: context.now,
+          }),
+        ],
+      },
+      cashOf(record, 'out', amount, context),
+    ),
     change: {
       ...goesBack(amount, recall.reasonCode),
       recall: { ...recall, status: 'accepted', decidedAt: timestamp(context.now) },
@@ -272,6 +289,19 @@ export function settleReturn(record: IncomingRecord, context: IncomingMoveContex
 
 function goesBack(amount: bigint, reasonCode: string): IncomingChange {
   return { status: 'returned', returnedAmount: amount, returnReason: reasonCode, returnState: 'due' }
+}
+
+/** Moves the cash to the connection of the balance (`in`), or back from it, where that is another one. */
+function cashOf(
+  { connectionId, ...record }: IncomingRecord,
+  way: 'in' | 'out',
+  amount: bigint,
+  { home, accounts, ids, now }: IncomingMoveContext,
+): Effects {
+  if (home === undefined) return {}
+  const at = { connectionId, accounts }
+  const [from, to] = way === 'in' ? [at, home] : [home, at]
+  return cashOfCredit({ ...record, amount }, from, to, { ids, now })
 }
 
 /** Adds the fee (L02) to the entry of the money itself. */

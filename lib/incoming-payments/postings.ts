@@ -1,9 +1,11 @@
 /** Parts that the entries and events of incoming payments share. */
+import type { IdSource } from '../base/ids.ts'
 import type { OutboxEvent } from '../decisions/effects.ts'
 import type { IncomingPaymentRow } from './effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import { feeOf, type FeeRule } from '../pricing/fees.ts'
+import { moveCash, type ConnectionAccounts } from '../providers/cash-leg.ts'
 
 /** The source that entries name. An entry without a customer belongs to the operator and has a source of its own. */
 export const INCOMING_SOURCE = 'incoming_payment'
@@ -49,6 +51,25 @@ export function incomingEvent(
     amount,
     currency,
   }
+}
+
+/**
+ * Moves the cash of an incoming payment between the connection where it arrived and that of its balance (L21): `from`
+ * the first for money that is credited, from the second for money that goes back.
+ *
+ * @throws Error without a customer
+ */
+export function cashOfCredit(
+  record: Pick<IncomingPaymentRow, 'id' | 'customerId' | 'operatorId' | 'shard' | 'amount' | 'currency'>,
+  from: ConnectionAccounts,
+  to: ConnectionAccounts,
+  context: { readonly ids: IdSource; readonly now: number },
+): ReturnType<typeof moveCash> {
+  const { id, customerId, operatorId, shard, amount, currency } = record
+  if (customerId === null) throw new Error(`The incoming payment ${id} has no customer whose cash could move.`)
+  const subject = { object: 'incoming_payment', id } as const
+  const description = 'Cash of an incoming payment'
+  return moveCash({ subject, customerId, operatorId, shard, amount, currency, from, to, description }, context)
 }
 
 /** Computes the fee for an incoming payment: never more than its amount. */

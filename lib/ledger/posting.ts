@@ -15,6 +15,7 @@ export const SOURCE_OBJECTS = [
   'incoming_debit',
   'reconciliation_break',
   'connection_move',
+  'cash_order',
   'adjustment',
   'collection',
   'period_close',

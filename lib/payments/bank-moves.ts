@@ -4,12 +4,13 @@ import { endsException, opensException, type ExceptionKind } from '../compliance
 import type { Effects } from '../decisions/effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry, NO_BALANCE } from '../ledger/entry.ts'
-import { intoSuspense, suspenseItem, type SuspenseOrigin } from '../incoming-payments/suspense.ts'
+import { intoSuspense, suspenseItem } from '../incoming-payments/suspense.ts'
 import { failureFor } from '../rails/failure-codes.ts'
 import {
   amountsOf,
   changeEvents,
   heldBy,
+  itemOf,
   moved,
   outflowReturn,
   ownBalance,
@@ -18,7 +19,7 @@ import {
   UNCHANGED,
   update,
 } from './move-parts.ts'
-import { partnerCharge, returnCharges } from './payment-charges.ts'
+import { cashOf, NO_CASH, partnerCharge, returnCharges } from './payment-charges.ts'
 import { answeredRecall, type PaymentReturn, type StatusReason } from './payment.ts'
 import type {
   PaymentMoveContext,
@@ -113,18 +114,23 @@ export function reroute(
   })
 }
 
-/** Completes the payment, also out of `exception`, and posts L11. */
+/**
+ * Completes the payment, also out of `exception`, and posts L11. The cash of a payment that left through another
+ * connection than that of its balance follows (L21): the balance's connection owes it.
+ */
 export function settle(
   payment: PaymentState,
   { context, event }: Extract<PaymentCommand, { kind: 'settled' | 'rejected' }>,
   now: number,
 ): PaymentDecision {
   const next: PaymentState = { ...payment, version: payment.version + 1, status: 'completed' }
+  const cash = cashOf(payment, 'out', payment.amount, context, now)
   return moved(next, {
     paymentChanges: [
       { ...UNCHANGED, id: payment.id, version: payment.version, status: 'completed', completedAt: now, updatedAt: now },
     ],
-    postings: [...confirmation(payment, context, now), ...partnerCharge(payment, context, now)],
+    postings: [...confirmation(payment, context, now), ...partnerCharge(payment, context, now), ...cash.postings],
+    ...(cash.cashOrders === undefined ? {} : { cashOrders: cash.cashOrders }),
     statusUpdates: [update(payment, next, 'Payment completed.', 'partner', now)],
     events: changeEvents(payment, next, context, now),
     instructionsDone: [payment.id],
@@ -154,7 +160,8 @@ function confirmation(payment: PaymentState, context: PaymentMoveContext, now: n
  * Returns the payment: posts L13, and before it L11 where the partner had not confirmed the payment
  * yet. A recall that is still `requested` is answered `accepted`, whatever caused the return. When the paying balance
  * is closed (`suspenseId`), the money is posted to suspense (L03) until its owner is found, and no fee is charged or
- * given back.
+ * given back. The cash goes to where the balance is now, which may have moved since the payment left: the commit
+ * compares its place (`fact_stale`). Money in suspense stays where it is.
  */
 export function giveBack(
   payment: PaymentState,
@@ -171,6 +178,8 @@ export function giveBack(
   }
   const reason = returnReason(schemeCode)
   const suspended = suspenseId !== undefined
+  const out = payment.status === 'completed' ? NO_CASH : cashOf(payment, 'out', payment.amount, context, now)
+  const back = suspended ? NO_CASH : cashOf(payment, 'back', amount, context, now)
   const returnInfo: PaymentReturn = {
     amountMinor: String(amount),
     reasonCode: schemeCode,
@@ -211,7 +220,17 @@ export function giveBack(
         valueDate: context.valueDate,
       }),
       ...(suspended ? [] : returnCharges(payment, context, now)),
+      ...out.postings,
+      ...back.postings,
     ],
+    cashOrders: [...(out.cashOrders ?? []), ...(back.cashOrders ?? [])],
+    ...(suspended
+      ? {}
+      : {
+          places: [
+            { balanceId: payment.payingBalanceId, connectionId: context.home?.connectionId ?? payment.connectionId },
+          ],
+        }),
     ...(suspended
       ? {
           incomingPayments: [
@@ -231,30 +250,6 @@ export function giveBack(
     ...endsException(payment, 'returned', now),
     ...received(payment, event, schemeCode, now),
   })
-}
-
-/** Makes the suspense item of money that came back to a closed balance. */
-function itemOf(
-  { id: originId, operatorId, connectionId, shard, recipientName, number, rail }: PaymentState,
-  {
-    id,
-    context: { valueDate },
-    what,
-  }: { readonly id: string; readonly context: PaymentMoveContext; readonly what: string },
-  now: number,
-): SuspenseOrigin {
-  return {
-    id,
-    operatorId,
-    connectionId,
-    shard,
-    originId,
-    payerName: recipientName,
-    reference: `Payment ${number} ${what}`,
-    rail,
-    valueDate,
-    receivedAt: now,
-  }
 }
 
 /**

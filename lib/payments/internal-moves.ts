@@ -130,13 +130,16 @@ function cashLeg(
 }
 
 function cashOrder(
-  { id: paymentId, operatorId, shard, currency, amount }: PaymentState,
+  { id, customerId, operatorId, shard, currency, amount }: PaymentState,
   { cash, payerConnectionId: fromConnectionId, connectionId: toConnectionId }: InternalPayee,
   now: number,
 ): readonly CashOrderRow[] {
   if (cash === null) return []
   return [
-    { paymentId, operatorId, shard, fromConnectionId, toConnectionId, currency, amount, createdAt: now, dueAt: now },
+    {
+      ...{ id, subjectObject: 'payment', subjectId: id, customerId, operatorId, shard },
+      ...{ fromConnectionId, toConnectionId, currency, amount, createdAt: now, dueAt: now },
+    },
   ]
 }
 

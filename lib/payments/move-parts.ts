@@ -2,6 +2,7 @@
 import { dateIn } from '../base/clock.ts'
 import type { EventType } from '../base/event-types.ts'
 import type { Effects, HoldResolution, HoldRow, OutboxEvent } from '../decisions/effects.ts'
+import type { SuspenseOrigin } from '../incoming-payments/suspense.ts'
 import type { EntryOptions } from '../ledger/entry.ts'
 import type { Amounts } from '../ledger/postings.ts'
 import { taxWithin } from '../pricing/fees.ts'
@@ -174,4 +175,28 @@ export function received(
           },
         ],
       }
+}
+
+/** Makes the suspense item of money that came back to a closed balance. */
+export function itemOf(
+  { id: originId, operatorId, connectionId, shard, recipientName, number, rail }: PaymentState,
+  {
+    id,
+    context: { valueDate },
+    what,
+  }: { readonly id: string; readonly context: PaymentMoveContext; readonly what: string },
+  now: number,
+): SuspenseOrigin {
+  return {
+    id,
+    operatorId,
+    connectionId,
+    shard,
+    originId,
+    payerName: recipientName,
+    reference: `Payment ${number} ${what}`,
+    rail,
+    valueDate,
+    receivedAt: now,
+  }
 }

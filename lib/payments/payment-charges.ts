@@ -1,13 +1,16 @@
 /**
  * The charges of a payment after it was sent, by the terms of its submission (lib/pricing/fees.ts): the partner's
  * charge at its confirmation, and the fee or refund at a return. The balance is not checked for them: they are owed,
- * and may take the balance below zero.
+ * and may take the balance below zero. And its cash, where it leaves through another connection than that of its balance
+ * (L21).
  */
+import type { Effects } from '../decisions/effects.ts'
 import type { Posting } from '../ledger/posting.ts'
 import { entry } from '../ledger/entry.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
 import { taxWithin } from '../pricing/fees.ts'
 import { ownBalance } from './move-parts.ts'
+import { moveCash } from '../providers/cash-leg.ts'
 import type { PaymentMoveContext, PaymentState } from './payment-state.ts'
 
 /** Posts the partner's charge: L16, or L17 where the sender bears it. Empty where the partner charges nothing. */
@@ -58,4 +61,36 @@ function charge(
     bookedAt: now,
     valueDate,
   })
+}
+
+/** The rows of a leg. */
+export interface PaymentCash {
+  readonly postings: NonNullable<Effects['postings']>
+  readonly cashOrders?: NonNullable<Effects['cashOrders']>
+}
+
+export const NO_CASH: PaymentCash = { postings: [] }
+
+/**
+ * Moves cash between the connection of the paying balance and that of the payment, where they are not one: `out` when
+ * the payment has left, `back` when money of it comes back. `amount` is minor units.
+ */
+export function cashOf(
+  { id, number, customerId, operatorId, shard, currency, connectionId }: PaymentState,
+  way: 'out' | 'back',
+  amount: bigint,
+  { home, accounts, ids }: PaymentMoveContext,
+  now: number,
+): PaymentCash {
+  if (home === undefined) return NO_CASH
+  const there = { connectionId, accounts }
+  return moveCash(
+    {
+      subject: { object: 'payment', id },
+      ...{ customerId, operatorId, shard, currency, amount },
+      ...(way === 'out' ? { from: home, to: there } : { from: there, to: home }),
+      description: way === 'out' ? `Cash of payment ${number}` : `Cash of payment ${number} returned`,
+    },
+    { ids, now },
+  )
 }

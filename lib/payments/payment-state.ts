@@ -8,6 +8,7 @@ import type { InternalAccounts } from '../ledger/entry.ts'
 import type { Conversion } from './conversion.ts'
 import type { FeeRule, PaymentCharges } from '../pricing/fees.ts'
 import type { PaymentRecall, PaymentStatus, StatusReason } from './payment.ts'
+import type { ConnectionAccounts } from '../providers/cash-leg.ts'
 import type { Rail } from '../rails/rails.ts'
 
 /** The state that the payment's actor keeps in memory. */
@@ -59,6 +60,11 @@ export interface PaymentMoveContext {
    * locked.
    */
   readonly connectionId?: string
+  /**
+   * The connection of the paying balance, where it is not that of the payment: cash moves between the two when the
+   * payment has left, and when money comes back. Absent: they are one, or the move needs no cash.
+   */
+  readonly home?: ConnectionAccounts | undefined
   readonly ids: { next(): string }
   /** The value date of the postings. */
   readonly valueDate: string

@@ -119,7 +119,7 @@ export const ProviderConnection = Type.Object(
       ),
       {
         description:
-          'Cash of payments between balances at two connections that the operator has to move between its accounts, until a statement shows it or staff explain it.',
+          'Cash that the operator has to move between its accounts at two connections, until a statement shows it or staff explain it: of payments between balances there, of payments that left by another connection than that of their balance, of money for balances that have moved. `payments` counts its legs.',
       },
     ),
     migration: Nullable(

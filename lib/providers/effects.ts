@@ -10,12 +10,20 @@ export interface ProviderEvent {
   readonly receivedAt: number
 }
 
+/** The kinds of objects whose money crosses two connections. */
+export const CASH_SUBJECTS = ['payment', 'incoming_payment', 'incoming_debit', 'collection'] as const
+export type CashSubject = (typeof CASH_SUBJECTS)[number]
+
 /**
- * The cash of a payment between balances at two connections, which its entry moves in the ledger (L21) and the banks, or
- * the operator, move between the accounts. The amount is minor units.
+ * Cash between two connections, which an entry moves in the ledger (L21) and the banks, or the operator, move between
+ * the accounts. The amount is minor units.
  */
 export interface CashOrderRow {
-  readonly paymentId: string
+  /** By which the banks know it: the source of its entry. A payment between two balances has one leg, by its own id. */
+  readonly id: string
+  readonly subjectObject: CashSubject
+  readonly subjectId: string
+  readonly customerId: string
   readonly operatorId: string
   readonly shard: number
   readonly fromConnectionId: string

@@ -102,11 +102,12 @@ export const LEDGER_CHECKS: readonly Check[] = [
         union all select 'collection', id, customer_id, currency from collection
         union all select 'incoming_suspense', id, operator_id, currency from incoming_payment where suspense is not null
         union all select 'connection_move', m.id, b.customer_id, m.currency from connection_move m join balance b on b.id = m.balance_id where m.amount <> 0
+        union all select 'cash_order', id, customer_id, currency from cash_order where id <> subject_id
         union all select 'adjustment', id, coalesce(customer_id, operator_id), currency from adjustment where status = 'posted'
         union all select distinct 'period_close', q.source_id, j.operator_id, j.currency from adjustment j join posting q on q.entry_id = any(j.entry_ids)
           where j.kind = 'period_close' and j.status = 'posted' and q.source_object = 'period_close') s
         on s.object = p.source_object and s.id = p.source_id and (p.source_object <> 'exchange' or s.currency = p.currency)
-      where p.source_object in ('payment', 'transfer', 'exchange', 'incoming_payment', 'incoming_debit', 'collection', 'incoming_suspense', 'connection_move', 'adjustment', 'period_close')
+      where p.source_object in ('payment', 'transfer', 'exchange', 'incoming_payment', 'incoming_debit', 'collection', 'incoming_suspense', 'connection_move', 'cash_order', 'adjustment', 'period_close')
         and (s.id is null or s.customer_id is distinct from p.customer_id or s.currency <> p.currency)`,
   },
   {

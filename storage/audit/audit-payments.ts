@@ -67,22 +67,6 @@ export const PAYMENT_CHECKS: readonly Check[] = [
         else l.source_id is null and i.id is null and (p.rail is distinct from 'internal' or (p.sent_at is null and p.status not in ('exception', 'returned'))) end`,
   },
   {
-    name: 'cash of payments between connections',
-    promise:
-      'a payment by the rail internal moves its cash by L21 exactly where it has an order for it, from the one connection to the other',
-    sql: `select coalesce(o.payment_id, l.source_id) as payment_id, p.rail, p.status, o.amount, o.from_connection_id, o.to_connection_id, l.amount as posted,
-        l.paid_by, l.paid_to, i.connection_id as arrived_at
-      from cash_order o
-      full join (
-        select l.source_id, l.occurrence, l.amount, c.connection_id as paid_by, d.connection_id as paid_to from posting l
-        join account d on d.id = l.debit_account and d.key = 'nostro' join account c on c.id = l.credit_account and c.key = 'nostro'
-        where l.source_object = 'payment' and l.rule = 'L21') l on l.source_id = o.payment_id
-      left join payment p on p.id = o.payment_id left join incoming_payment i on i.id = marked_id(o.payment_id, 1)
-      where not coalesce(p.rail = 'internal' and p.status = 'completed' and o.amount = p.amount and o.currency = p.currency and o.operator_id = p.operator_id
-        and l.occurrence = 1 and l.amount = o.amount and o.from_connection_id <> o.to_connection_id
-        and l.paid_by = o.from_connection_id and l.paid_to = o.to_connection_id and i.connection_id = o.to_connection_id, false)`,
-  },
-  {
     name: 'payments and their exchanges',
     promise:
       'an exchange that is made for a payment buys what it pays, on the balance that pays it, and ends before the payment goes on',

@@ -12,6 +12,7 @@ import { DIRECT_DEBIT_CHECKS } from './audit-direct-debits.ts'
 import { EVENT_CHECKS } from './audit-events.ts'
 import { EXCHANGE_CHECKS } from './audit-exchanges.ts'
 import { CARD_CHECKS } from './audit-cards.ts'
+import { CASH_CHECKS } from './audit-cash.ts'
 import { INCOMING_CHECKS } from './audit-incoming.ts'
 import { INCOMING_DEBIT_CHECKS } from './audit-incoming-debits.ts'
 import { LEDGER_CHECKS } from './audit-ledger.ts'
@@ -75,6 +76,7 @@ export async function audit(
       ...LEDGER_CHECKS,
       ...ADJUSTMENT_CHECKS,
       ...PAYMENT_CHECKS,
+      ...CASH_CHECKS,
       ...EXCHANGE_CHECKS,
       ...WAITING_CHECKS,
       ...INCOMING_CHECKS,

@@ -173,17 +173,27 @@ export async function knownCredits(
 export async function lockBalance(
   client: TransactionClient,
   id: string,
-): Promise<{ readonly status: BalanceStatus; readonly available: bigint; readonly version: bigint } | null> {
+): Promise<{
+  readonly status: BalanceStatus
+  readonly available: bigint
+  readonly version: bigint
+  readonly connectionId: string
+} | null> {
   const {
     rows: [row],
-  } = await client.query<{ status: BalanceStatus; available: string; version: string }>({
+  } = await client.query<{ status: BalanceStatus; available: string; version: string; connection_id: string }>({
     name: 'lock_one_balance',
-    text: 'select status, posted - held as available, version from balance where id = $1 for update',
+    text: 'select status, posted - held as available, version, connection_id from balance where id = $1 for update',
     values: [id],
   })
   return row === undefined
     ? null
-    : { status: row.status, available: BigInt(row.available), version: BigInt(row.version) }
+    : {
+        status: row.status,
+        available: BigInt(row.available),
+        version: BigInt(row.version),
+        connectionId: row.connection_id,
+      }
 }
 
 /** Reads returns that were not handed to the partner yet: at most `limit`, of the given shards; null for all. */

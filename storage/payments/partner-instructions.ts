@@ -6,7 +6,7 @@ import { timestamp } from '../../lib/base/clock.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
 import { pick } from '../db/columns.ts'
 import { expression, from, select } from '../db/select.ts'
-import type { Queries } from '../db/transaction.ts'
+import type { Queries, TransactionClient } from '../db/transaction.ts'
 import { paysNothing } from '../balances/stopped-balances.ts'
 import { Payment } from './payment-entity.ts'
 import type { Rail } from '../../lib/rails/rails.ts'
@@ -161,6 +161,8 @@ export interface PaymentPlace {
   readonly rail: Rail
   /** Whether the balance that pays was stopped when this was read. */
   readonly isStopped: boolean
+  /** The connection of the paying balance, where that was asked for and is another one; otherwise null. */
+  readonly homeConnectionId: string | null
 }
 
 const PLACE = select({
@@ -170,9 +172,13 @@ const PLACE = select({
   isStopped: expression<boolean>(`not (${PAYER_NOT_STOPPED})`),
 })
 
+const HOME = select({ homeConnectionId: expression<string | null>('h.connection_id') })
+
 /**
- * Reads the place of each of these payments; payments that do not exist are absent. @throws DatabaseUnavailable, and
- * what the driver throws
+ * Reads the place of each of these payments; payments that do not exist are absent. A payment of which something is under
+ * way at its bank keeps its balance where it is, so what is read here holds until the payment has ended.
+ *
+ * @throws DatabaseUnavailable, and what the driver throws
  */
 export async function placesOfPayments(database: Queries, ids: readonly string[]): Promise<readonly PaymentPlace[]> {
   const rows = await database.query({
@@ -180,7 +186,35 @@ export async function placesOfPayments(database: Queries, ids: readonly string[]
     text: `select ${PLACE.sql} from payment p where p.id = any($1::uuid[])`,
     values: [plainArray(ids)],
   })
-  return rows.map((row) => PLACE.read(row))
+  return rows.map((row) => ({ ...PLACE.read(row), homeConnectionId: null }))
+}
+
+/** Reads the connection of the paying balance of a payment within a transaction; null where it is the payment's own. */
+export async function homeOfPayment(
+  client: TransactionClient,
+  { payingBalanceId, connectionId }: { readonly payingBalanceId: string; readonly connectionId: string },
+): Promise<string | null> {
+  const {
+    rows: [row],
+  } = await client.query<{ connection_id: string }>({
+    name: 'home_of_payment',
+    values: [payingBalanceId, connectionId],
+    text: 'select connection_id from balance where id = $1 and connection_id <> $2',
+  })
+  return row?.connection_id ?? null
+}
+
+/** Reads the same with the connections of the paying balances: each balance is read once, however many payments it has. */
+export async function homesOfPayments(database: Queries, ids: readonly string[]): Promise<readonly PaymentPlace[]> {
+  const rows = await database.query({
+    name: 'queue_homes',
+    text: `with h as materialized (
+        select b.id, b.connection_id from balance b where b.id = any(array(select distinct o.paying_balance_id from payment o where o.id = any($1::uuid[]))))
+      select ${PLACE.sql}, ${HOME.sql} from payment p left join h on h.id = p.paying_balance_id and h.connection_id <> p.connection_id
+      where p.id = any($1::uuid[])`,
+    values: [plainArray(ids)],
+  })
+  return rows.map((row) => ({ ...PLACE.read(row), ...HOME.read(row, PLACE.width) }))
 }
 
 /**

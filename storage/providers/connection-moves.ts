@@ -112,9 +112,10 @@ export async function lockMovingBalance(
 }
 
 /**
- * Counts what of a locked balance is under way at its connection: payments on their way, transfers (also under review),
+ * Counts what of a locked balance is under way at its connection: payments on their way (at any connection), transfers (also under review),
  * exchanges and contracts, credits that are reviewed, recalled or sent back, and accounts that are being opened. Payments that wait
- * for their day or an approval are not: they choose their connection when they are handed over.
+ * for their day or an approval are not: they choose their connection when they are handed over. A payment that another
+ * connection has counts too: its cash is owed by the connection where its balance was when it left.
  */
 export async function underWayAt(
   client: TransactionClient,
@@ -128,7 +129,7 @@ export async function underWayAt(
     values: [id, customerId, shard, connectionId],
     text: `select (
         (select count(*) from partner_instruction i join payment p on p.id = i.payment_id
-          where i.shard = $3 and p.customer_id = $2 and p.paying_balance_id = $1 and p.connection_id = $4)
+          where i.shard = $3 and p.customer_id = $2 and p.paying_balance_id = $1 and (p.connection_id = $4 or p.sent_at is not null))
         + (select count(*) from transfer_order o join transfer t on t.id = o.transfer_id
           where o.shard = $3 and o.due_at is not null and t.customer_id = $2 and $1 in (t.from_balance_id, t.to_balance_id))
         + (select count(*) from compliance_hold c join transfer t on t.id = c.subject_id

@@ -55,7 +55,7 @@ const MATCH = `with
   cash as (
     update cash_order o set from_booked_at = coalesce(o.from_booked_at, case when o.from_connection_id = $2 then $8::timestamptz end),
       to_booked_at = coalesce(o.to_booked_at, case when o.to_connection_id = $2 then $8::timestamptz end)
-    from pairs p where p.has_theirs and p.has_ours and p.source_object = 'payment' and o.payment_id = p.reference
+    from pairs p where p.has_theirs and p.has_ours and p.source_object in ('payment', 'cash_order') and o.id = p.reference
       and case when o.from_connection_id = $2 then o.from_booked_at else o.to_booked_at end is null),
   corrected as (
     update reconciliation_item i set cleared_on = $7, updated_at = $8, version = version + 1

@@ -1,6 +1,6 @@
 /**
- * Tells the banks of the cash that payments on the platform move between two connections (L21). The ledger has moved it
- * with the payment. A bank that moves cash at our word books its leg; a leg at any other bank waits for the operator,
+ * Tells the banks of the cash that moves between two connections (L21). The ledger has moved it with the money of the
+ * customer. A bank that moves cash at our word books its leg; a leg at any other bank waits for the operator,
  * whose staff see the sums with the connection, and is booked when the bank's statement shows it or staff explain it.
  */
 import { DueRowPoller } from '../../runtime/due-row-poller.ts'
@@ -48,14 +48,14 @@ export class CashOrders extends DueRowPoller<DueCashOrder> {
       takenMs: TAKEN_MS,
       what: 'cash between connections',
       take: (claim) => takeDueCashOrders(database, claim),
-      follow: async ({ paymentId, ...leg }) => {
+      follow: async (order) => {
         const now = clock.now()
         await inTransaction(database, async (client) => {
-          const booked = await moveCash(client, { ...leg, id: paymentId, movedAt: now })
-          await cashOrderTold(client, paymentId, booked, now)
+          const booked = await moveCash(client, { ...order, movedAt: now })
+          await cashOrderTold(client, order.id, booked, now)
         })
       },
-      nameOf: ({ paymentId }) => `cash of payment ${paymentId}`,
+      nameOf: ({ id }) => `cash order ${id}`,
     })
   }
 }

@@ -1,12 +1,16 @@
-/** The cash of a payment between balances at two connections. The commit inserts it. */
+/** Cash that moves between two connections. The commit inserts it. */
 import { defineEntity, p } from '@mikro-orm/core'
+import type { CashSubject } from '../../../lib/providers/effects.ts'
 import { instant } from '../../db/entity-types.ts'
 
 export const CashOrder = defineEntity({
   name: 'CashOrder',
   tableName: 'cash_order',
   properties: {
-    paymentId: p.uuid().fieldName('payment_id').primary(),
+    id: p.uuid().primary(),
+    subjectObject: p.text().fieldName('subject_object').$type<CashSubject>(),
+    subjectId: p.uuid().fieldName('subject_id'),
+    customerId: p.uuid().fieldName('customer_id'),
     operatorId: p.uuid().fieldName('operator_id'),
     shard: p.smallint(),
     fromConnectionId: p.uuid().fieldName('from_connection_id'),
@@ -19,6 +23,7 @@ export const CashOrder = defineEntity({
     toBookedAt: instant().fieldName('to_booked_at').nullable(),
   },
   indexes: [
+    { name: 'cash_order_subject', properties: ['subjectId'] },
     {
       name: 'cash_order_due',
       expression: 'create index cash_order_due on cash_order (due_at) where due_at is not null',

@@ -1,5 +1,5 @@
 /**
- * The cash of payments between two connections: which of its legs the banks have booked. Statements only.
+ * The cash that moves between two connections: which of its legs the banks have booked. Statements only.
  *
  * Written by hand: the commit inserts these rows, and a node claims many at once.
  */
@@ -11,9 +11,7 @@ import type { Queries, TransactionClient } from '../../db/transaction.ts'
 import { plainArray } from '../../db/array-literal.ts'
 import { CashOrder } from './cash-order-entity.ts'
 
-const DUE = select(
-  pick(from(CashOrder, 'o'), ['paymentId', 'fromConnectionId', 'toConnectionId', 'currency', 'amount']),
-)
+const DUE = select(pick(from(CashOrder, 'o'), ['id', 'fromConnectionId', 'toConnectionId', 'currency', 'amount']))
 
 /** An order of which the banks are to be told. The amount is minor units. */
 export type DueCashOrder = ReturnType<typeof DUE.read>
@@ -35,9 +33,9 @@ export async function takeDueCashOrders(
     name: 'take_due_cash_orders',
     values: [timestamp(now), timestamp(until), shards, max],
     text: `with due as materialized (
-        select payment_id from cash_order where due_at <= $1::timestamptz and ($3::smallint[] is null or shard = any($3))
+        select id from cash_order where due_at <= $1::timestamptz and ($3::smallint[] is null or shard = any($3))
         order by due_at limit $4 for update skip locked)
-      update cash_order o set due_at = $2 from due where o.payment_id = due.payment_id returning ${DUE.sql}`,
+      update cash_order o set due_at = $2 from due where o.id = due.id returning ${DUE.sql}`,
   })
   return rows.map((row) => DUE.read(row))
 }
@@ -45,26 +43,26 @@ export async function takeDueCashOrders(
 /** Ends the telling of an order; `bookedAt` are the connections whose banks have booked their leg. */
 export async function cashOrderTold(
   client: TransactionClient,
-  paymentId: string,
+  id: string,
   bookedAt: readonly string[],
   now: number,
 ): Promise<void> {
   await client.query({
     name: 'cash_order_told',
-    values: [paymentId, bookedAt, timestamp(now)],
+    values: [id, bookedAt, timestamp(now)],
     text: `update cash_order set due_at = null,
         from_booked_at = coalesce(from_booked_at, case when from_connection_id = any($2::uuid[]) then $3::timestamptz end),
         to_booked_at = coalesce(to_booked_at, case when to_connection_id = any($2::uuid[]) then $3::timestamptz end)
-      where payment_id = $1`,
+      where id = $1`,
   })
 }
 
-/** Notes that the leg of a payment at a connection is booked; does nothing for a payment without one. */
+/** Notes that the leg of an order at a connection is booked; does nothing where no order has the id. */
 export async function noteCashBooked(
   client: TransactionClient,
-  { paymentId, connectionId, now }: { readonly paymentId: string; readonly connectionId: string; readonly now: number },
+  { id, connectionId, now }: { readonly id: string; readonly connectionId: string; readonly now: number },
 ): Promise<void> {
-  await cashOrderTold(client, paymentId, [connectionId], now)
+  await cashOrderTold(client, id, [connectionId], now)
 }
 
 /** Cash that the operator has to move between its accounts at two banks: a sum of legs that one bank has not booked. */

@@ -1,57 +1,26 @@
 /** Payments on the platform between balances at two connections: the cash leg, its books at the banks, and who moves it. */
-import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { PaymentCheck } from '../../../lib/payments/payment-schema.ts'
 import type { ProviderConnectionView } from '../../../lib/providers/connection-schema.ts'
-import type { Reconciliation, ReconciliationBreak } from '../../../lib/reconciliation/reconciliation-schema.ts'
+import type { ReconciliationBreak } from '../../../lib/reconciliation/reconciliation-schema.ts'
 import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'
 import type { PageBody } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
 import { endDay } from '../reconciliation/support.ts'
+import { connectTo, putAt, reconcileAt } from '../providers/cash-support.ts'
 import { eur, incomingOf, made, pairOf, rulesOf } from './platform-support.ts'
 
 const DIRECTIONS = `select d.connection_id as paid_to, c.connection_id as paid_by from posting p
   join account d on d.id = p.debit_account join account c on c.id = p.credit_account where p.source_id = $1 and p.rule = 'L21'`
 
-/** Adds a connection of the operator. @returns its id */
-async function connectTo(world: World, provider: string): Promise<string> {
-  const id = randomUUID()
-  await world.query(
-    `insert into provider_connection (id, operator_id, provider, environment, role, fallback_currencies, status, name, created_at)
-     select $1, operator_id, $2, environment, 'fallback', '{EUR}', 'active', 'Bank ' || $2, now() from provider_connection order by created_at limit 1`,
-    [id, provider],
-  )
-  return id
-}
-
-/** Puts a balance at another connection, and tells no node. */
-const putAt = async (world: World, balanceId: string, connectionId: string) =>
-  await world.query(
-    'update balance set connection_id = $2, version = version + 1, terms_version = terms_version + 1 where id = $1',
-    [balanceId, connectionId],
-  )
-
 const orderOf = async (world: World, id: string) =>
   (
     await world.query<{ due: boolean; out: boolean; into: boolean }>(
-      'select due_at is not null as due, from_booked_at is not null as out, to_booked_at is not null as into from cash_order where payment_id = $1',
+      'select due_at is not null as due, from_booked_at is not null as out, to_booked_at is not null as into from cash_order where id = $1',
       [id],
     )
   )[0]
-
-/** Compares the day of a connection, and waits for the result. */
-async function reconcileAt(world: World, connectionId: string, day: string): Promise<Reconciliation> {
-  await world.operator.post('/reconciliations', { connectionId, currency: 'EUR', until: day })
-  return await until(`the reconciliation of ${day}`, async () => {
-    const { data } = (
-      await world.operator.get<PageBody<Reconciliation>>(
-        `/reconciliations?filter[connectionId]=${connectionId}&filter[currency]=EUR&filter[dayFrom]=${day}&filter[dayTo]=${day}`,
-      )
-    ).body
-    return data[0] !== undefined && data[0].finishedAt !== null && data[0]
-  })
-}
 
 t.test('payments between balances at two connections', async (t) => {
   await using world = await createWorld()
@@ -132,9 +101,9 @@ t.test('payments between balances at two connections', async (t) => {
     })
     t.match(await connection(firstId), { cashToMove: [] })
     await world.audit()
-    await world.query('update cash_order set amount = amount + 1 where payment_id = $1', [payment.id])
-    await t.rejects(world.audit(), /cash of payments between connections/)
-    await world.query('update cash_order set amount = amount - 1 where payment_id = $1', [payment.id])
+    await world.query('update cash_order set amount = amount + 1 where id = $1', [payment.id])
+    await t.rejects(world.audit(), /cash between connections/)
+    await world.query('update cash_order set amount = amount - 1 where id = $1', [payment.id])
     await putAt(world, to, secondId)
   })
 
@@ -144,16 +113,14 @@ t.test('payments between balances at two connections', async (t) => {
     await until('both legs are booked', async () => (await orderOf(world, lost.id))?.into === true)
     // The credit is booked by the operator, in a sum of which the statement names no payment.
     await world.query(`delete from sandbox_booking where reference = $1 and direction = 'CRDT'`, [lost.id])
-    await world.query('update cash_order set to_booked_at = null where payment_id = $1', [lost.id])
+    await world.query('update cash_order set to_booked_at = null where id = $1', [lost.id])
     t.match(await connection(secondId), { cashToMove: [{ direction: 'in', amount: eur(3_000) }] })
     const day = endDay(world)
     const received = await reconcileAt(world, secondId, day)
     t.match(received, { matched: 2, timing: 1, unexplained: eur(0) }, 'the payment and the transfer')
     const paid = await reconcileAt(world, firstId, day)
     t.strictSame(
-      await world.query(
-        `select connection_id from reconciliation_item where reference in (select payment_id from cash_order)`,
-      ),
+      await world.query(`select connection_id from reconciliation_item where reference in (select id from cash_order)`),
       [{ connection_id: secondId }],
       `nothing is open at the bank that paid (${paid.id})`,
     )

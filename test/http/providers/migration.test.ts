@@ -2,40 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { AccountDetails } from '../../../lib/accounts/account-details-schema.ts'
-import type { Job } from '../../../lib/jobs/job-schema.ts'
 import type { Payment } from '../../../lib/payments/payment-schema.ts'
 import type { ConnectionMigrationView, ProviderConnectionView } from '../../../lib/providers/connection-schema.ts'
 import type { PageBody } from '../../support/client.ts'
-import type { Person } from '../../support/person.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, transferBody, type World } from '../../support/world.ts'
+import { jobOf, migrate, PATH, proven, replace } from './migration-support.ts'
 
-const PATH = '/provider-connections'
 /** The sandbox bank keeps a payment of this amount on its way. */
 const STAYS = 1_701
 
-async function proven(staff: Person, path: string, body?: object) {
-  await staff.stepUp('provider_connection.change')
-  return await staff.post<ProviderConnectionView>(path, body)
-}
-
-/** Puts another connection to the sandbox bank to work, so that the one before drains. */
-async function replace(admin: Person): Promise<string> {
-  const { id } = (await proven(admin, PATH, { provider: 'sandbox', name: 'Next bank' })).body
-  await admin.post(`${PATH}/${id}/verify`)
-  const active = await proven(admin, `${PATH}/${id}/activate`)
-  if (active.status !== 200) throw new Error(active.text)
-  return id
-}
-
-/** Has two people ask for a migration. @returns the id of its job */
-async function migrate(people: readonly Person[], id: string): Promise<string> {
-  let job: Job | null = null
-  for (const person of people) job = (await person.post<ConnectionMigrationView>(`${PATH}/${id}/migrate`, {})).body.job
-  return job!.id
-}
-
-const jobOf = async (staff: Person, id: string) => (await staff.get<Job>(`/jobs/${id}`)).body
 const connectionOf = async (world: World, balanceId: string) =>
   (await world.query<{ connection_id: string }>('select connection_id from balance where id = $1', [balanceId]))[0]!
     .connection_id

@@ -7,6 +7,7 @@ import { businessDayFrom, cutOffOf, nextBusinessDay, railDate } from '../../../l
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
+import { putAt } from './cash-support.ts'
 
 /** Adds a connection to the sandbox bank or to another provider. @returns its id */
 async function connectTo(world: World, provider: string, status = 'active'): Promise<string> {
@@ -75,10 +76,7 @@ t.test('a payment has the rails and limits of connections that can carry it', as
   const { client, balances, recipients } = world.seeded
   const partialId = await connectTo(world, 'clearbank')
   await world.query(`update provider_connection set status = 'draining' where id <> $1`, [partialId])
-  await world.query('update balance set connection_id = $2, version = version + 1 where id = $1', [
-    balances.GBP,
-    partialId,
-  ])
+  await putAt(world, balances.GBP, partialId)
   const body = (minor: number, requestedRail: Rail | null = null) => ({
     ...paymentBody(balances.GBP, recipients.GBP, minor, 'GBP'),
     requestedRail,

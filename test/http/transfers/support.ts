@@ -5,6 +5,7 @@ import type { Transfer } from '../../../lib/transfers/transfer-schema.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import type { World } from '../../support/world.ts'
+import { putAt } from '../providers/cash-support.ts'
 
 export const eur = (amountMinor: number | bigint) => ({ amountMinor: String(amountMinor), currency: 'EUR' })
 export const TWO_BALANCES = {
@@ -23,11 +24,8 @@ export async function apart(world: World) {
     select $1, operator_id, provider, environment, 'fallback', status, 'Second bank', created_at from provider_connection limit 1`,
     [connection],
   )
-  await world.query('update balance set connection_id = $2, version = version + 1 where id = $1', [
-    customer.balanceIds[1],
-    connection,
-  ])
   const [from, to] = customer.balanceIds as [string, string]
+  await putAt(world, to, connection)
   return { client: customer.client, from, to, connection }
 }
 
