@@ -24,6 +24,7 @@ import { startEmbeddedPostgres } from '../storage/embedded/embedded.ts'
 import { isQuick } from './quick.ts'
 import { CLUSTER_ENV } from './support/cluster-postgres.ts'
 import { makeSandboxTemplate, makeTemplate, POSTGRES_ENV, SANDBOX_ENV } from './support/postgres.ts'
+import type { Plan } from './runner/messages.ts'
 import { createReport } from './runner/report.ts'
 import type { Counts } from './runner/report.ts'
 import { nextStart, START_ENV } from './support/start-time.ts'
@@ -36,20 +37,18 @@ const STOP_PATIENCE_MS = 10_000
 const FILE_TIMEOUT_S = 300
 
 /**
- * Files at once, on two cores, in phases: one that compares times of answers runs alone; those that start nodes or Redis
- * of their own have deadlines to keep and leave the cores idle half of the time, which one file at a time uses that
- * starts none, for as long as they take; the others wait for something half of their time.
+ * Files at once, on two cores. One that compares times of answers runs before all others, alone. Those that start nodes
+ * or Redis of their own have deadlines to keep and leave the cores idle half of the time, so two of them run at once, and
+ * two others beside them; the others wait for something half of their time, so four of them fill the cores at the end.
  */
 const COMPARES_TIMES = 'test/faults/slow-requests.test.ts'
 const MANY_PROCESSES = /^test\/(?:faults|start|storage\/redis)\//
-const BESIDE = /^test\/(?!faults\/|start\/|http\/|actors\/)|^test\/http\/(?:customers|identity|jobs|notices)\//
 const PHASES = [
   [{ jobs: 1, holds: (file: string) => file === COMPARES_TIMES }],
   [
     { jobs: 2, holds: (file: string) => MANY_PROCESSES.test(file) && file !== COMPARES_TIMES },
-    { jobs: 1, holds: (file: string) => BESIDE.test(file) && !MANY_PROCESSES.test(file) },
+    { jobs: 2, holds: (file: string) => !MANY_PROCESSES.test(file) },
   ],
-  [{ jobs: 4, holds: (file: string) => !BESIDE.test(file) && !MANY_PROCESSES.test(file) }],
 ] as const
 
 /**
@@ -168,20 +167,19 @@ async function runFiles(files: readonly string[]): Promise<boolean> {
       await mkdir(temporary)
       await chmod(temporary, 0o711)
       let passed = true
-      const runPart = async ({ jobs, holds }: (typeof PHASES)[number][number]): Promise<boolean> => {
-        const some = files.filter(holds)
-        if (some.length === 0 || stopped.signal.aborted) return true
-        return await runTap({
-          files: some,
-          jobs,
+      for (const phase of PHASES) {
+        const groups = phase.map(({ jobs, holds }) => ({ jobs, files: files.filter(holds) }))
+        if (groups.every((group) => group.files.length === 0) || stopped.signal.aborted) continue
+        const ran = await runTap({
+          groups,
           postgresUrl: server.url,
           sandbox,
           cluster: join(directory, 'cluster'),
           compiled,
           temporary,
         })
+        passed &&= ran
       }
-      for (const parts of PHASES) passed = (await Promise.all(parts.map(runPart))).every(Boolean) && passed
       return passed
     } finally {
       await server.stop()
@@ -205,8 +203,7 @@ async function makeSandbox(serverUrl: string, dataDir: string): Promise<string |
 }
 
 async function runTap(options: {
-  readonly files: readonly string[]
-  readonly jobs: number
+  readonly groups: Plan['groups']
   readonly postgresUrl: string
   readonly sandbox: string | null
   /** The path of the template of clusters, which the first cluster makes. */
@@ -215,7 +212,8 @@ async function runTap(options: {
   readonly temporary: string
 }): Promise<boolean> {
   const tapFiles = join(projectRoot, 'test/runner/tap-files.ts')
-  const child = spawn(process.execPath, [tapFiles, String(options.jobs), String(FILE_TIMEOUT_S), ...options.files], {
+  const plan: Plan = { timeoutSeconds: FILE_TIMEOUT_S, groups: options.groups }
+  const child = spawn(process.execPath, [tapFiles, JSON.stringify(plan)], {
     cwd: projectRoot,
     stdio: ['ignore', 'pipe', 'inherit'],
     // A process group of its own: a signal to the group also reaches the processes that test files have started.

@@ -25,7 +25,7 @@ import { OrderNumbers } from '../../storage/payments/order-numbers.ts'
 import { writeRequests } from '../../storage/integration/write-requests.ts'
 import { keepTasks } from '../../storage/tasks/keep-tasks.ts'
 import { migrate } from '../../storage/schema/migrate.ts'
-import { createWorkerPool } from '../../workers/pool/pool.ts'
+import { createWorkerPool, type WorkerPool } from '../../workers/pool/pool.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
 import { RequestLog } from '../access/request-log.ts'
 import { addressOf, listenForNodes } from './listening.ts'
@@ -36,6 +36,8 @@ import { createHttpServer } from './server.ts'
 
 /** Parts of the machinery that a test or a bench replaces. */
 export interface NodeOverrides {
+  /** A pool that outlives the node, which then does not close it: nodes of one process can share its threads. */
+  readonly workers?: WorkerPool
   readonly clock?: Clock
   /** Replaces the machine's clock in the comparison with the database's clock. */
   readonly wallClock?: Clock
@@ -119,7 +121,7 @@ export async function openNode(
       : overrides.rateLimits
 
   const ids = createIdSource(clock)
-  const workers = opened.use(createWorkerPool())
+  const workers = overrides.workers ?? opened.use(createWorkerPool())
   const masterSecret = await masterSecretOf(config)
   const system = new ActorSystem({
     databaseUrl,

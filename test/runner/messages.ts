@@ -1,4 +1,4 @@
-/** The messages that the runner (tap-files.ts) and the processes of test files (file-process.ts) send each other. */
+/** The plan of the runner (tap-files.ts), and its messages to and from the processes of test files (file-process.ts). */
 
 /** From the runner: run this file next. Without a file, end. */
 export interface RunFile {
@@ -26,3 +26,9 @@ export interface FileEnded {
 
 /** The messages of a process of test files; other messages are of no concern to the runner. */
 export type FromFile = FileText | FileEnded | { readonly kind?: undefined }
+
+/** Which files a run of the runner has, and how many at once; a file takes at most so long. */
+export interface Plan {
+  readonly timeoutSeconds: number
+  readonly groups: readonly { readonly jobs: number; readonly files: readonly string[] }[]
+}

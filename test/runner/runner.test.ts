@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import t, { type Test } from 'tap'
 
+import type { Plan } from './messages.ts'
 import { createReport } from './report.ts'
 
 const RUNNER = join(import.meta.dirname, 'tap-files.ts')
@@ -15,8 +16,10 @@ async function runFixtures(names: readonly string[], timeoutSeconds = 60) {
   const counts = { passed: 0, failed: 0 }
   const report = createReport({ print: (line) => lines.push(line), counts })
   const code = await new Promise<number | string | null | undefined>((resolve) => {
-    const args = [RUNNER, '1', String(timeoutSeconds), ...names.map(fixture)]
-    const child = execFile(process.execPath, args, (error) => resolve(error === null ? 0 : error.code))
+    const plan: Plan = { timeoutSeconds, groups: [{ jobs: 1, files: names.map(fixture) }] }
+    const child = execFile(process.execPath, [RUNNER, JSON.stringify(plan)], (error) =>
+      resolve(error === null ? 0 : error.code),
+    )
     child.stdout!.on('data', (text: string) => report.write(text))
   })
   report.end()

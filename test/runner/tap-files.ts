@@ -1,7 +1,9 @@
 /**
  * Runs test files and writes their results to standard output as TAP, each file as one subtest.
  *
- *   node test/runner/tap-files.ts <jobs> <timeout in seconds> <file>...
+ *   node test/runner/tap-files.ts '{"timeoutSeconds": 300, "groups": [{"jobs": 2, "files": ["test/x.test.ts"]}]}'
+ *
+ * Each group has so many files under way at once. Jobs whose group has no file left go on with those of the last group.
  *
  * The files share processes (test/runner/file-process.ts), which are plain Node, as the product is. A file that crashes
  * its process or does not end fails alone: the next file gets a new process.
@@ -9,7 +11,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 
-import type { FileEnded, FromFile, RunFile } from './messages.ts'
+import type { FileEnded, FromFile, Plan, RunFile } from './messages.ts'
 
 /** How long a process whose file is out of time may still take to say which test it was. */
 const GRACE_MS = 40_000
@@ -20,29 +22,42 @@ const GRACE_MS = 40_000
  */
 const ALONE = /(-on-two-nodes|\/commit-statements)\.test\.ts$/
 
-const [jobs, timeoutSeconds, ...files] = process.argv.slice(2)
-const timeoutMs = Number(timeoutSeconds) * 1_000
+const { timeoutSeconds, groups } = JSON.parse(process.argv[2]!) as Plan
+const timeoutMs = timeoutSeconds * 1_000
 
-const waiting = files.values()
+const queues = groups.map(({ files }) => files.values())
 /** The file that a process has run last, in case what it has left breaks the next file. */
 const lastRun = new WeakMap<ChildProcess, string>()
 let reported = 0
 let failed = false
 console.log('TAP version 14')
-await Promise.all(Array.from({ length: Math.min(Number(jobs), files.length) }, runSome))
+await Promise.all(
+  groups.flatMap(({ jobs }, nth) => Array.from({ length: jobs }, () => runSome([queues[nth]!, queues.at(-1)!]))),
+)
 console.log(`1..${reported}`)
 process.exitCode = failed ? 1 : 0
 
 /** Runs one file after the other, in one process as long as it is good for another file. */
-async function runSome(): Promise<void> {
+async function runSome(waiting: readonly Iterator<string>[]): Promise<void> {
   let shared: ChildProcess | null = null
-  for (const file of waiting) {
+  for (;;) {
+    const file = nextOf(waiting)
+    if (file === null) break
     const child: ChildProcess = ALONE.test(file) ? start() : (shared ?? start())
     const atRest = await runIn(child, file)
     if (!ALONE.test(file)) shared = atRest ? child : null
     else if (atRest) await end(child)
   }
   if (shared !== null) await end(shared)
+}
+
+/** Takes the first file of the first queue that has one. */
+function nextOf(waiting: readonly Iterator<string>[]): string | null {
+  for (const queue of waiting) {
+    const next = queue.next()
+    if (next.done !== true) return next.value
+  }
+  return null
 }
 
 function start(): ChildProcess {

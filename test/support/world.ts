@@ -27,6 +27,7 @@ import { readConfig } from '../../lib/config/config.ts'
 import { createIdSource } from '../../lib/base/ids.ts'
 import { audit } from '../../storage/audit/audit.ts'
 import { Database } from '../../storage/db/database.ts'
+import { createWorkerPool } from '../../workers/pool/pool.ts'
 import { freePort } from '../../storage/embedded/ports.ts'
 import { createSandboxCustomer } from '../../storage/seed/seed-customers.ts'
 import type { CustomerSpec } from '../../storage/seed/seed-customers.ts'
@@ -131,6 +132,12 @@ const ERROR_LEVEL = 50
  */
 const POOL = 3
 
+/**
+ * One pool for all worlds of a process, because a thread takes 0.1 to 0.3 s of processor time to load its task. Its
+ * threads start with the first task, and keep no process alive.
+ */
+const workers = createWorkerPool()
+
 /** Starts a world. Its disposal stops the service and runs the audit. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   await using made = new AsyncDisposableStack()
@@ -198,7 +205,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       services.push(
         await createService(
           { ...config, ...address, ...publicUrl },
-          { clock, log, dispatch: options.dispatch ?? true, refuseWhenLate: false, ...options.overrides, ...overrides },
+          {
+            clock,
+            log,
+            workers,
+            dispatch: options.dispatch ?? true,
+            refuseWhenLate: false,
+            ...options.overrides,
+            ...overrides,
+          },
         ),
       )
     }
