@@ -37,7 +37,13 @@ const DRAWN = {
   location: true,
 } as const
 const DRAWING_PROBLEMS = ['insufficient-funds', 'invalid-transition', 'duplicate-external-id'] as const
-const OPENING_PROBLEMS = ['quote-expired', 'invalid-transition', 'duplicate-external-id', 'limit-exceeded'] as const
+const OPENING_PROBLEMS = [
+  'quote-expired',
+  'invalid-transition',
+  'duplicate-external-id',
+  'limit-exceeded',
+  'provider-error',
+] as const
 
 // ── Forwards
 // ──────────────────────────────────────────────────────────────────────────────────────────────────────────

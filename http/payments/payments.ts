@@ -42,6 +42,9 @@ export const createPayment = route({
     'verification-mismatch',
     'rail-unavailable',
     'document-not-clean',
+    // Of the exchange that a quote names.
+    'feature-disabled',
+    'provider-error',
   ],
   handle: ({ command }, { payments }) => payments.createPayment(command),
 })
@@ -187,6 +190,8 @@ export const submitPayment = route({
     'verification-mismatch',
     'rail-unavailable',
     'document-not-clean',
+    'feature-disabled',
+    'provider-error',
   ],
   handle: ({ params, command }, { payments }) => payments.submitPayment(command, params.paymentId),
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { problemsOf } from '../../../http/openapi/openapi-problems.ts'
 import { routes } from '../../../http/server/routes.ts'
 import { problemBody } from '../../../lib/base/problem-document.ts'
 import { PROBLEMS, type ProblemSlug } from '../../../lib/base/problems.ts'
@@ -71,4 +72,22 @@ t.test('a problem is always rendered to the same bytes', async (t) => {
     JSON.parse(problemBody({ slug: 'provider-timeout', detail: '' }, { ...request, reading: true })).retryable,
     true,
   )
+})
+
+t.test('operations that use a quote list what its bank may refuse', (t) => {
+  const isQuoted = ({ body }: (typeof routes)[number]) =>
+    'quoteId' in ((body as { readonly properties?: object } | undefined)?.properties ?? {})
+  // A draft is only stored with its quote, and a check answers with the errors that it finds.
+  const storing = ['updatePayment', 'validatePayment']
+  const using = routes.filter(
+    (route) => route.operationId === 'submitPayment' || (isQuoted(route) && !storing.includes(route.operationId)),
+  )
+  t.equal(using.length, 6, using.map(({ operationId }) => operationId).join())
+  for (const route of using)
+    t.strictSame(
+      ['feature-disabled', 'provider-error'].filter((slug) => !problemsOf(route).includes(slug as ProblemSlug)),
+      [],
+      route.operationId,
+    )
+  t.end()
 })
