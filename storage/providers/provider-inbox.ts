@@ -164,6 +164,8 @@ export interface InboxEnd {
   readonly error: string | null
   readonly dueAt: number | null
   readonly messages: readonly EventMessage[]
+  /** True where nothing was tried, so that the claim was no attempt: the connection could not be opened. */
+  readonly isUntried?: boolean
 }
 
 /**
@@ -188,11 +190,13 @@ export async function endInboxEvents(
       plainArray(ends.map(({ dueAt }) => timeOrNull(dueAt))),
       timestamp(now),
       plainArray(ends.map(({ event }) => event.version)),
+      plainArray(ends.map(({ isUntried = false }) => isUntried)),
     ],
     text: `update provider_inbox e set status = u.status, reason = u.reason, error = u.error, due_at = u.due_at, version = e.version + 1,
+        attempts = e.attempts - u.untried::int,
         processed_at = case when u.due_at is null then $7::timestamptz end
-      from unnest($1::uuid[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $8::integer[])
-        as u(id, attempts, status, reason, error, due_at, version)
+      from unnest($1::uuid[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $8::integer[], $9::boolean[])
+        as u(id, attempts, status, reason, error, due_at, version, untried)
       where e.id = u.id and e.attempts = u.attempts and e.version = u.version and e.due_at is not null returning e.id`,
   })
   const written = new Set(rows.map(({ id }) => id))

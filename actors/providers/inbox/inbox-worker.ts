@@ -3,7 +3,7 @@
  * their arrival: each is translated by the adapter of its connection, and its messages are given to the inboxes of
  * payments, exchanges and incoming payments. An event that fails lets the later ones pass, and is tried again.
  */
-import type { Clock } from '../../../lib/base/clock.ts'
+import { MINUTE_MS, type Clock } from '../../../lib/base/clock.ts'
 import type { IdSource } from '../../../lib/base/ids.ts'
 import { matchAgainAfter, retryAfter, type ProviderEventReason } from '../../../lib/providers/provider-event.ts'
 import { shardOf } from '../../../lib/shards/shard.ts'
@@ -21,6 +21,7 @@ import {
 import { runChange, type ChangeTransaction } from '../../commands/changes.ts'
 import { Poller } from '../../runtime/poller.ts'
 import { untilDue } from '../../runtime/rest.ts'
+import { ConnectionUnusable } from '../open-connections.ts'
 import type { Wakes } from '../../runtime/wakes.ts'
 import { eventLines } from './event-lines.ts'
 import type { InboxConnection, InboxPartners, InboxPorts } from './inbox-ports.ts'
@@ -32,6 +33,9 @@ const TICK_MS = 100
 const CLAIMED_MAX = 200
 /** Longer than a batch takes whose provider is asked about every event. */
 const CLAIMED_MS = 60_000
+
+/** The time after which a connection that could not be opened is tried again. */
+const UNUSABLE_MS = MINUTE_MS
 
 const ERROR_MAX = 500
 
@@ -83,15 +87,16 @@ export class InboxWorker extends Poller {
 
   async #use(connectionId: string, events: readonly InboxEvent[]): Promise<void> {
     const { database, clock, partners, ports } = this.#options
-    let connection: InboxConnection | null = null
-    let why = 'The connection is closed.'
+    let connection: InboxConnection | null
     try {
       connection = await partners.open(connectionId)
     } catch (error) {
-      why = (error as Error).message
+      if (!(error instanceof ConnectionUnusable)) throw error
+      await this.#end(events.map((event) => waitFor(event, error.message, clock.now())))
+      return
     }
     if (connection === null) {
-      await this.#end(events.map((event) => endOf(event, [], why, clock.now())))
+      await this.#end(events.map((event) => endOf(event, [], 'The connection is closed.', clock.now())))
       return
     }
     const lines = await eventLines(database, connection, events)
@@ -131,6 +136,20 @@ async function tellOfFailure({ client, ids, now }: ChangeTransaction, event: Inb
     currency: null,
   })
 }
+
+/**
+ * Lets an event wait for its connection, which cannot be opened: its secrets were sealed with another key, or its
+ * configuration is refused. That takes as long as staff take, so it uses up no attempt.
+ */
+const waitFor = (event: InboxEvent, why: string, now: number): InboxEnd => ({
+  event,
+  status: waitingStatus(event.verifiedBy),
+  reason: null,
+  error: `The connection cannot be opened. ${why}`.slice(0, ERROR_MAX),
+  dueAt: now + UNUSABLE_MS,
+  messages: [],
+  isUntried: true,
+})
 
 /** Decides the status of an event after an attempt. `error`: the reason why nothing of it was taken; `now` is epoch milliseconds. */
 function endOf(

@@ -11,12 +11,22 @@ t.test('a connection whose secrets cannot be opened', async (t) => {
   const [first] = await world.query<{ id: string }>('select id from provider_connection')
   const { id } = first!
   await putSecret(world, id)
+  const kept = async () =>
+    (
+      await world.query<{ status: string; attempts: number; error: string | null; due: Date | null }>(
+        'select status, attempts, error, due_at as due from provider_inbox where connection_id = $1',
+        [id],
+      )
+    )[0]
   const body = eventBody('something.else', {})
   const send = async () => await deliver(world, id, body, bySandbox(body, { at: world.now() }))
-  await world.query(
-    `update provider_connection set webhook_secret = set_byte(webhook_secret, length(webhook_secret) - 1, get_byte(webhook_secret, length(webhook_secret) - 1) # 1) where id = $1`,
-    [id],
-  )
+  /** Makes the secret one that another key has sealed. */
+  const spoil = async () =>
+    await world.query(
+      `update provider_connection set webhook_secret = set_byte(webhook_secret, length(webhook_secret) - 1, get_byte(webhook_secret, length(webhook_secret) - 1) # 1) where id = $1`,
+      [id],
+    )
+  await spoil()
   await until('the node has heard of it', async () => (await send()).status === 503)
   for (let nth = 0; nth < 3; nth++) {
     const refused = await send()
@@ -36,9 +46,34 @@ t.test('a connection whose secrets cannot be opened', async (t) => {
 
   await putSecret(world, id)
   await until('the event is taken at last', async () => (await send()).status === 202)
+  await until('the event was used', async () => (await kept())?.due === null)
   t.strictSame(
     await world.query('select count(*)::int from provider_inbox where connection_id = $1', [id]),
     [{ count: 1 }],
     'the event was not lost',
   )
+
+  await t.test('events that were kept before wait for it, for longer than attempts would last', async (t) => {
+    await spoil()
+    await until('the node has heard of it', async () => (await send()).status === 503)
+    await world.query(
+      `update provider_inbox set status = 'verified', attempts = 0, due_at = received_at, processed_at = null, reason = null where connection_id = $1`,
+      [id],
+    )
+    await until('the event waits', async () => (await kept())?.error?.includes('cannot be opened') === true)
+    for (let nth = 0; nth < 10; nth++) {
+      const { due } = (await kept())!
+      world.advanceTo(due!.getTime())
+      await until('it was tried again', async () => {
+        const now = await kept()
+        return now!.attempts === 0 && now!.due!.getTime() > due!.getTime()
+      })
+    }
+    t.match(await kept(), { status: 'verified', attempts: 0, error: /cannot be opened/ })
+    t.strictSame(await world.query(`select id from outbox where type = 'provider_event.failed'`), [])
+    await putSecret(world, id)
+    world.advanceTo((await kept())!.due!.getTime())
+    await until('the event is used at last', async () => (await kept())?.due === null)
+    t.match(await kept(), { status: 'ignored', attempts: 1 })
+  })
 })
