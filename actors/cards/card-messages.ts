@@ -34,6 +34,12 @@ export interface OtherContent {
   readonly decidedAt: string
 }
 
+/** The connection that a message came by, and the currency of its amount. */
+export interface CardOrigin {
+  readonly connectionId: string
+  readonly currency: string
+}
+
 export class CardMessages {
   readonly #options: CardMessagesOptions
   readonly #turns = new InTurn()
@@ -45,29 +51,40 @@ export class CardMessages {
   /**
    * Decides a message. A repeated message gets the answer of the first.
    *
-   * @param fingerprint of the message's content, where one id may come with other content: that is refused
    * @param deadline epoch milliseconds; a message that still waits then is dropped undecided
-   * @returns null for a card that does not exist
+   * @param fingerprint of the message's content, where one id may come with other content: that is refused
+   * @param origin null for messages of the service itself
+   * @returns null for a card that does not exist, or is not of the message's origin
    * @throws Overloaded, DatabaseUnavailable, OutcomeUnknown: the issuer sends the message again
    */
   async take(
     cardId: string,
     message: CardMessage,
     deadline: number,
-    fingerprint: string = message.id,
+    {
+      fingerprint = message.id,
+      origin = null,
+    }: { readonly fingerprint?: string | undefined; readonly origin?: CardOrigin | null } = {},
   ): Promise<CardMessageReply | OtherContent | null> {
-    return await this.#turns.run(cardId, () => this.#decide(cardId, message, deadline, fingerprint))
+    return await this.#turns.run(cardId, () => this.#decide(cardId, message, deadline, { fingerprint, origin }))
+  }
+
+  /** Tells whether a message was decided. @throws DatabaseUnavailable */
+  async isDecided(messageId: string): Promise<boolean> {
+    return (await cardEventAnswer(readerOf(this.#options.database), messageId)) !== null
   }
 
   async #decide(
     cardId: string,
     message: CardMessage,
     deadline: number,
-    fingerprint: string,
+    { fingerprint, origin }: { readonly fingerprint: string; readonly origin: CardOrigin | null },
   ): Promise<CardMessageReply | OtherContent | null> {
     const { system, accounts, ids, clock } = this.#options
     const found = await this.#read(cardId, message.ref)
     if (found === null) return null
+    if (origin !== null && (found.card.connectionId !== origin.connectionId || found.card.currency !== origin.currency))
+      return null
     let { card, transaction } = found
     const internal = await accounts.accounts(card)
     const key = { id: message.id, fingerprint }
@@ -102,11 +119,15 @@ export class CardMessages {
     if (reply.kind === 'recorded' && reply.outcome.fingerprint !== fingerprint)
       return { kind: 'other_content', decidedAt: reply.outcome.decidedAt }
     if (reply.kind === 'recorded')
-      return { kind: 'card_decided', answer: JSON.parse(reply.outcome.answer as string) as CardAnswer }
+      return {
+        kind: 'card_decided',
+        answer: JSON.parse(reply.outcome.answer as string) as CardAnswer,
+        isRepeated: true,
+      }
     if (reply.kind === 'card_decided') return reply
     // The record of an answer lives for a day, the message for ever: a repeat that comes later fits nothing any more.
     const answer = await cardEventAnswer(readerOf(this.#options.database), message.id)
-    return answer === null ? reply : { kind: 'card_decided', answer }
+    return answer === null ? reply : { kind: 'card_decided', answer, isRepeated: true }
   }
 
   async #read(

@@ -17,15 +17,21 @@ import type { Command, CommandAnswer, Idempotency, Versioned } from '../../lib/c
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
+import type { SignedBody } from '../../lib/security/signed-body.ts'
 import { getCardTransaction, listCardTransactions } from '../../storage/cards/card-transactions.ts'
 import { listCards, readCards } from '../../storage/cards/cards.ts'
 import { readDatabase } from '../../storage/db/read-database.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
+import type { WebhookAnswer } from '../providers/adapters/adapter.ts'
+import type { InboxPartners } from '../providers/inbox/inbox-ports.ts'
 import { background, type Node } from '../runtime/node.ts'
 import { authorisationExpiry, cardExpiry } from './card-expiry.ts'
+import { CardDecisions } from './card-decisions.ts'
 import { CardMessages } from './card-messages.ts'
 import { closeCard, issueCard, moveOwnCard, setCardControls, setCardLimits } from './card-operations.ts'
+import { decisionTimer } from './decision-timer.ts'
 import type { CardIssuer } from './issuer.ts'
+import { receiveCardMessage } from './receive-card-message.ts'
 import { simulateCard } from './simulate-card.ts'
 
 /** The reads. */
@@ -60,17 +66,23 @@ export interface CardCommands {
     body: CardControlsWrite,
     expected: number | bigint | null,
   ): Promise<Versioned<Card>>
+  /** Takes a message of an issuer; its signature is verified here. @returns the answer in the issuer's words */
+  receive(connectionId: string, request: SignedBody): Promise<WebhookAnswer>
   simulate(by: Caller, cardId: string, command: Command<SimCard>): Promise<CommandAnswer<SimulationResult, 202>>
 }
 
 export type CardService = ReturnType<typeof createCardService>
 
 /** Creates the service. */
-export function createCardService(node: Node, { issuer }: { readonly issuer: CardIssuer }) {
+export function createCardService(
+  node: Node,
+  { issuer, partners }: { readonly issuer: CardIssuer; readonly partners: InboxPartners },
+) {
   const { database } = node
   const db = readDatabase(database)
   const reader = readerOf(database)
   const messages = new CardMessages(node)
+  const decisions = new CardDecisions({ ...node, messages, timer: decisionTimer(node.clock) })
   const deps = { ...node, issuer }
   const reads: CardReads = {
     async list(query) {
@@ -98,14 +110,16 @@ export function createCardService(node: Node, { issuer }: { readonly issuer: Car
     close: (by, id, { reason }, idempotency) => closeCard(deps, by, { id, reason }, idempotency),
     setLimits: (by, id, body, expected) => setCardLimits(deps, by, id, body, expected),
     setControls: (by, id, body, expected) => setCardControls(deps, by, id, body, expected),
+    receive: (connectionId, request) => receiveCardMessage({ ...node, partners, decisions }, connectionId, request),
     simulate: (by, cardId, command) => simulateCard(deps, messages, by, cardId, command),
   }
   return {
     reads,
     commands,
-    /** For the adapters of issuers. */
-    messages,
-    background: [background('card authorisations', authorisationExpiry({ ...node, messages }))],
+    background: [
+      background('answers to issuers', decisions),
+      background('card authorisations', authorisationExpiry({ ...node, messages })),
+    ],
     tasks: [cardExpiry(node)],
   }
 }

@@ -54,7 +54,9 @@ export async function simulateCard(
   const message = messageOf(card, id, body)
   const provider = await cardProvider(database, card.connectionId)
   const taken =
-    provider === 'sandbox' ? await messages.take(card.id, message, deadline, idempotency?.fingerprint) : null
+    provider === 'sandbox'
+      ? await messages.take(card.id, message, deadline, { fingerprint: idempotency?.fingerprint })
+      : null
   return await runOnce(deps, idempotency, 202, () => {
     const extra = (currentStatus: string | null) => ({ extra: { currentStatus, connectionProvider: provider } })
     if (provider !== 'sandbox')

@@ -7,12 +7,13 @@ import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
 import { sandboxDescription } from '../../lib/providers/sandbox/description.ts'
 import type { Adapter, AdapterConnection } from '../providers/adapters/adapter.ts'
 import type { SandboxPartners } from './sandbox-partners.ts'
+import { sandboxCardNetwork } from './sandbox-card-network.ts'
 import { translateSandboxEvent, verifySandboxWebhook } from './sandbox-webhooks.ts'
 
 /** Creates the adapter. All its connections lead to the same bank. */
 export function sandboxAdapter(partners: SandboxPartners): Adapter {
   const { bank, credits, bookTransfers, statements, accountBook, exchanges, debits } = partners
-  const connection: Omit<AdapterConnection, 'translate' | 'fx'> = {
+  const connection: Omit<AdapterConnection, 'translate' | 'fx' | 'cards'> = {
     probe: async () => ({ ok: true, latencyMs: 0, message: null }),
     submit: (orders) => bank.submit(orders),
     status: (questions) => bank.status(questions.map(({ reference }) => reference)),
@@ -36,6 +37,7 @@ export function sandboxAdapter(partners: SandboxPartners): Adapter {
         submit: (orders) => exchanges.submit(orders),
         status: (references) => exchanges.status(references),
       },
+      cards: sandboxCardNetwork(id),
       translate: (event) => translateSandboxEvent(id, event),
     }),
   }

@@ -114,7 +114,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
   const documents = createDocumentService(node, { scanner, downloads, transactions })
 
   return {
-    ...independentNouns(node),
+    ...independentNouns(node, partners.inbox),
     ...treasuryNouns(node, { partner: partners.statements, inbox: queue.inbox, jobs, downloads }),
     ...customerNouns(node, { recipients, downloads, sumsubUrl: overrides.sumsubUrl }),
     accounts: createAccountService(node, { exchanges, accountBook: partners.accounts }),

@@ -19,6 +19,7 @@ import * as bulkReports from '../bulk-payments/bulk-reports.ts'
 import * as bulkSubmissions from '../bulk-payments/bulk-submissions.ts'
 import * as collectionFiles from '../direct-debits/collection-files.ts'
 import * as caseReviews from '../onboarding/case-reviews.ts'
+import * as cardMessages from '../cards/card-messages.ts'
 import * as cards from '../cards/cards.ts'
 import * as cardSimulations from '../cards/card-simulations.ts'
 import * as cardTransactions from '../cards/card-transactions.ts'
@@ -155,6 +156,7 @@ export const routes: readonly Route[] = [
   ...Object.values(treasury),
   ...Object.values(ledger),
   ...Object.values(adjustments),
+  ...Object.values(cardMessages),
   ...Object.values(cards),
   ...Object.values(cardTransactions),
   ...Object.values(cardSimulations),

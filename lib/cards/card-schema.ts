@@ -227,6 +227,18 @@ export const cardTransactionList = list({
   sorts: ['-createdAt', 'createdAt'],
 })
 
+export const CardIssuerMessage = Type.Object(
+  {},
+  {
+    title: 'CardIssuerMessage',
+    additionalProperties: true,
+    description:
+      'As the issuer words it. The sandbox sends `id`, `type` (`card.` and the phase, or `card.stand_in` for an ' +
+      'authorisation that it has declined by itself), `occurredAt` and `data` with `cardId`, `ref`, `amountMinor` and ' +
+      '`currency`.',
+  },
+)
+
 const MERCHANT_MAX = 140
 const RefText = Type.String({ pattern: '^SBX[A-Z0-9]{12}$', examples: ['SBX0A1B2C3D4E5F'] })
 

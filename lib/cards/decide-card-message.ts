@@ -53,7 +53,8 @@ export interface DecideCardMessage {
 }
 
 export type CardMessageReply =
-  | { readonly kind: 'card_decided'; readonly answer: CardAnswer }
+  /** `isRepeated`: the message was decided before, and this is the answer of then. */
+  | { readonly kind: 'card_decided'; readonly answer: CardAnswer; readonly isRepeated?: boolean }
   /** The message fits no row of the table: nothing was written. */
   | { readonly kind: 'card_misfit'; readonly misfit: CardMisfit | 'balance_closed' }
 

@@ -2,18 +2,12 @@
 import type { Clock } from '../../../lib/base/clock.ts'
 import { refuse } from '../../../lib/base/problems.ts'
 import { redactedHeaders } from '../../../lib/providers/provider-event.ts'
-import { hmacFits, type SignedBody } from '../../../lib/security/signed-body.ts'
-import type { Verification, WebhookAnswer } from '../adapters/adapter.ts'
-import { ConnectionUnusable } from '../open-connections.ts'
+import type { SignedBody } from '../../../lib/security/signed-body.ts'
+import type { WebhookAnswer } from '../adapters/adapter.ts'
 import type { WebhookRegistrations } from '../connections/webhook-registrations.ts'
 import type { EventKeeper } from './event-keeper.ts'
-import type { InboxConnection, InboxPartners } from './inbox-ports.ts'
-
-/** The time after which a provider may repeat a webhook, seconds: staff have to set the secrets of the connection. */
-const REPEAT_S = 300
-
-/** Stands for the secret and the signature where there are none, so that a refusal takes the time of a wrong signature. */
-const DECOY = Buffer.alloc(32)
+import type { InboxPartners } from './inbox-ports.ts'
+import { openVerified } from './verified-webhook.ts'
 
 /**
  * Verifies a webhook and keeps it; one that was kept before changes nothing.
@@ -38,11 +32,7 @@ export async function receiveWebhook(
   request: SignedBody,
 ): Promise<WebhookAnswer | null> {
   const now = clock.now()
-  const connection = await partners.open(connectionId).catch((error: unknown) => {
-    if (!(error instanceof ConnectionUnusable)) throw error
-    refuse('service-unavailable', 'The connection takes no webhooks at present.', { retryAfterSeconds: REPEAT_S })
-  })
-  const verification = verified(connection, request, now)
+  const { connection, verification } = await openVerified(partners, connectionId, request, now)
   if (connection !== null && connection.webhookSecret !== null) await registrations.note(connection, verification.valid)
   if (connection === null || !verification.valid)
     refuse('unauthenticated', 'The signature of the webhook is missing, wrong or too old.')
@@ -59,13 +49,4 @@ export async function receiveWebhook(
     receivedAt: now,
   })
   return verification.answer ?? null
-}
-
-function verified(connection: InboxConnection | null, request: SignedBody, now: number): Verification {
-  const secret = connection?.webhookSecret ?? null
-  if (connection?.adapter.verify === undefined || secret === null) {
-    hmacFits('sha256', DECOY, [request.bytes], DECOY)
-    return { valid: false, reason: 'There is no such connection, or it has no secret.' }
-  }
-  return connection.adapter.verify(request, secret, now)
 }

@@ -72,9 +72,9 @@ export interface NounOverrides {
   readonly webhooks?: WebhookParts
 }
 
-/** The nouns that need no other. */
-export const independentNouns = (node: Node) => ({
-  cards: createCardService(node, { issuer: sandboxIssuer }),
+/** The nouns that need no other but the connections to partners. */
+export const independentNouns = (node: Node, partners: InboxPartners) => ({
+  cards: createCardService(node, { issuer: sandboxIssuer, partners }),
   branding: createBrandingService(node),
   connectionCalendars: createConnectionCalendars(node),
   impersonations: createImpersonationService(node),
