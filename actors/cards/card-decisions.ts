@@ -14,7 +14,7 @@ import { LIMITS } from '../../lib/base/limits.ts'
 import type { CardMessage } from '../../lib/cards/card-message.ts'
 import type { CardMessageReply } from '../../lib/cards/decide-card-message.ts'
 import { derivedId } from '../providers/adapters/derived-id.ts'
-import type { CardDecision, CardInstruction, CardNetwork } from '../providers/card-network.ts'
+import type { CardDecision, CardInstruction, IssuerMessages } from '../providers/issuer-messages.ts'
 import type { CardMessages, CardOrigin, OtherContent } from './card-messages.ts'
 
 /** Waits by the clock. */
@@ -71,7 +71,7 @@ export class CardDecisions {
    * @throws Overloaded, DatabaseUnavailable, OutcomeUnknown for messages that are no questions: the issuer repeats them
    */
   async decide(
-    network: Pick<CardNetwork, 'decisionMs'>,
+    network: Pick<IssuerMessages, 'decisionMs'>,
     instruction: CardInstruction,
     origin: CardOrigin,
     receivedAt: number,

@@ -27,14 +27,7 @@ export async function receiveCardMessage(
   const network = connection?.adapter.cards
   if (connection === null || network === undefined || !verification.valid)
     refuse('unauthenticated', 'The signature of the message is missing, wrong or too old.')
-  const instruction = network.translate({
-    source: 'webhook',
-    eventId: verification.eventId,
-    type: verification.type,
-    body: request.bytes,
-    headers: {},
-    occurredAt: null,
-  })
+  const instruction = network.translate({ eventId: verification.eventId, body: request.bytes })
   if (instruction === null) refuse('malformed-request', 'The message is not one about a card.')
   const origin = { connectionId: connection.id, currency: instruction.currency }
   return network.answer(await decisions.decide(network, instruction, origin, receivedAt))

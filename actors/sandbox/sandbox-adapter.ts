@@ -7,7 +7,7 @@ import { sandboxAccounts } from '../../lib/sandbox/accounts.ts'
 import { sandboxDescription } from '../../lib/providers/sandbox/description.ts'
 import type { Adapter, AdapterConnection } from '../providers/adapters/adapter.ts'
 import type { SandboxPartners } from './sandbox-partners.ts'
-import { sandboxCardNetwork } from './sandbox-card-network.ts'
+import { sandboxIssuerMessages } from './sandbox-issuer-messages.ts'
 import { translateSandboxEvent, verifySandboxWebhook } from './sandbox-webhooks.ts'
 
 /** Creates the adapter. All its connections lead to the same bank. */
@@ -37,7 +37,7 @@ export function sandboxAdapter(partners: SandboxPartners): Adapter {
         submit: (orders) => exchanges.submit(orders),
         status: (references) => exchanges.status(references),
       },
-      cards: sandboxCardNetwork(id),
+      cards: sandboxIssuerMessages(id),
       translate: (event) => translateSandboxEvent(id, event),
     }),
   }

@@ -228,6 +228,11 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'operations',
+    what: ['receiveCardMessage'],
+    reason: 'An issuer waits for the answer to an authorisation; webhooks are used when their answer has left.',
+  },
+  {
+    section: 'operations',
     what: ['confirmIncomingDebit'],
     reason: 'The contract has debits wait until the customer confirms their mandate, and names no operation for it.',
   },

@@ -12,7 +12,7 @@ import type { PayeeAnswer, PayeeQuestion } from '../../../lib/recipients/verific
 import type { AccountOffer, AccountPartner } from '../account-partner.ts'
 import type { BankMessage, BankRecallRequest, OrderQuestion, OrderStatus, PaymentOrder, Submission } from '../bank.ts'
 import type { BookTransferPartner } from '../book-transfers.ts'
-import type { CardNetwork } from '../card-network.ts'
+import type { IssuerMessages } from '../issuer-messages.ts'
 import type { CreditMessage, CreditReturn } from '../credits.ts'
 import type { DebitPartner } from '../debits.ts'
 import type { FxMarket, FxMessage, FxOrder, FxStatus, FxSubmission } from '../fx.ts'
@@ -150,7 +150,7 @@ export interface AdapterConnection {
   /** Exchanges of currencies, with the market at which they are quoted (`fx` of the capabilities). */
   readonly fx?: AdapterExchanges
   /** The messages of the issuer of cards (`cards` of the capabilities). */
-  readonly cards?: CardNetwork
+  readonly cards?: IssuerMessages
   /** Ends what the connection holds open. It gets no call after this, and those under way may fail. */
   close?(): Promise<void>
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 
 import { CardDecisions } from '../../../actors/cards/card-decisions.ts'
 import type { CardMessage } from '../../../lib/cards/card-message.ts'
-import type { CardInstruction } from '../../../actors/providers/card-network.ts'
+import type { CardInstruction } from '../../../actors/providers/issuer-messages.ts'
 import type { CardMessageReply } from '../../../lib/cards/decide-card-message.ts'
 import { ManualClock } from '../../../lib/base/clock.ts'
 import { Overloaded } from '../../../actors/runtime/lane.ts'

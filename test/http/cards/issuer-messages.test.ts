@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 
-import type { CardDecision } from '../../../actors/providers/card-network.ts'
+import type { CardDecision } from '../../../actors/providers/issuer-messages.ts'
 import { createWorld } from '../../support/world.ts'
 import { bySandbox } from '../kyc/support.ts'
 import { eventBody, putSecret, seededConnection } from '../providers/inbox-support.ts'

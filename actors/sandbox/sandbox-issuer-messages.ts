@@ -14,9 +14,8 @@ import { CARD_DECLINE_REASONS, CARD_PHASES, type CardPhase } from '../../lib/car
 import { isCurrencyCode } from '../../lib/base/currency.ts'
 import { isUuid } from '../../lib/base/ids.ts'
 import { parseRate } from '../../lib/exchange/rate.ts'
-import type { RawProviderEvent } from '../providers/adapters/adapter.ts'
 import { derivedId } from '../providers/adapters/derived-id.ts'
-import type { CardInstruction, CardNetwork } from '../providers/card-network.ts'
+import type { CardInstruction, IssuerMessages, RawCardMessage } from '../providers/issuer-messages.ts'
 
 /** Networks wait some two seconds. */
 const DECISION_MS = 1_500
@@ -28,7 +27,7 @@ const OTHER_MCC = '5999'
 const ASKED: ReadonlySet<CardPhase> = new Set<CardPhase>(['authorisation', 'increment', 'atm'])
 
 /** Creates the network of a connection. */
-export const sandboxCardNetwork = (connectionId: string): CardNetwork => ({
+export const sandboxIssuerMessages = (connectionId: string): IssuerMessages => ({
   decisionMs: DECISION_MS,
   translate: (event) => translateCardEvent(connectionId, event),
   answer: (decision) => ({
@@ -41,7 +40,7 @@ export const sandboxCardNetwork = (connectionId: string): CardNetwork => ({
 const wordIn = <Word extends string>(words: readonly Word[], data: JsonObject, member: string): Word | null =>
   words.find((word) => word === data[member]) ?? null
 
-function translateCardEvent(connectionId: string, event: RawProviderEvent): CardInstruction | null {
+function translateCardEvent(connectionId: string, event: RawCardMessage): CardInstruction | null {
   const body = objectOf(event.body)
   const type = body === null ? null : idIn(body, 'type')
   if (body === null || type === null || !type.startsWith(PREFIX)) return null

@@ -6,7 +6,6 @@
  */
 import type { CardMessage } from '../../lib/cards/card-message.ts'
 import type { CardDeclineReason, CardMisfit } from '../../lib/cards/card-transaction.ts'
-import type { RawProviderEvent, WebhookAnswer } from './adapters/adapter.ts'
 
 /** A message as the adapter has translated it. */
 export interface CardInstruction {
@@ -32,11 +31,21 @@ export interface CardDecision {
   readonly misfit: CardMisfit | 'balance_closed' | 'unknown_card' | 'other_content' | null
 }
 
-export interface CardNetwork {
+/** A message as it came: the issuer's id of it, and its bytes. */
+export interface RawCardMessage {
+  readonly eventId: string
+  readonly body: Uint8Array
+}
+
+export interface IssuerMessages {
   /** How long the issuer waits for an answer, milliseconds; the way there and back is taken off. */
   readonly decisionMs: number
   /** Reads a message; null for one that cannot be read. Pure. */
-  translate(event: RawProviderEvent): CardInstruction | null
+  translate(event: RawCardMessage): CardInstruction | null
   /** Makes the answer in the issuer's own words. Pure. */
-  answer(decision: CardDecision): WebhookAnswer
+  answer(decision: CardDecision): {
+    readonly status: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  }
 }
