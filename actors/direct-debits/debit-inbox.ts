@@ -2,6 +2,7 @@
  * The inbox of messages about mandates and collections, from banks, response files, staff and simulations. Each message
  * counts once, by its id; what fits no row of the tables changes nothing and is kept as such.
  */
+import { LIMITS } from '../../lib/base/limits.ts'
 import { schemeDate } from '../../lib/direct-debits/dates.ts'
 import type { DebitEvent } from '../../lib/direct-debits/debit-decision.ts'
 import {
@@ -18,10 +19,11 @@ import { reserveUntil } from '../../lib/direct-debits/debit-terms.ts'
 import { findCollection } from '../../storage/direct-debits/collections.ts'
 import { readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
 import { findMandate } from '../../storage/direct-debits/mandates.ts'
-import { keepDebitMessage } from '../../storage/direct-debits/debit-messages.ts'
+import { isDebitMessageKept, keepDebitMessage } from '../../storage/direct-debits/debit-messages.ts'
 import { isKeptAlready } from '../../storage/providers/provider-events.ts'
 import { judgeCustomer } from './return-rates.ts'
-import { DebitMover, type DebitMoverDeps, type DebitOutcome } from './debit-mover.ts'
+import { Overloaded } from '../runtime/lane.ts'
+import { DebitMover, type DebitMoverDeps } from './debit-mover.ts'
 
 /** The effect of a message: its move was made, it fits no row, its object is unknown, or it had counted before. */
 export type DebitTaken = 'moved' | 'ignored' | 'unknown' | 'repeated'
@@ -34,7 +36,9 @@ export type ReturnTermsOf = (
 ) => Promise<ReturnTerms>
 
 /** Without terms a return costs nothing and is not presented again. */
-const NO_TERMS: ReturnTermsOf = async () => ({ fee: 0n, retryAt: null, challengeUntil: null })
+const NO_TERMS: ReturnTerms = { fee: 0n, retryAt: null, challengeUntil: null }
+/** More steps than a message has (three), each of them read again while others change the same row. */
+const STEPS_MAX = 3 * LIMITS.conflictAttemptsMax
 
 export interface DebitInboxDeps extends DebitMoverDeps {
   readonly onError: (error: unknown, what: string) => void
@@ -81,48 +85,73 @@ export class DebitInbox {
     }
   }
 
+  /**
+   * Makes the moves of a message about a mandate, each as the row then asks for it: another node that hears the same may
+   * have made some of them.
+   */
   async #takeOfMandate(message: MandateMessage): Promise<DebitTaken> {
-    const mandate = await findMandate(this.#deps.database, message.mandateId)
-    if (mandate === null) return 'unknown'
-    if (isOfAnother(message, mandate)) return 'ignored'
-    const steps = mandateSteps(mandate, message, this.#deps.clock.now())
-    let outcome: DebitOutcome = { kind: 'ignored', status: mandate.status }
-    for (const [index, move] of steps.entries()) {
-      const event = index === steps.length - 1 ? eventOf(message, mandate.connectionId) : null
-      outcome = await this.#mover.moveMandate(mandate.id, move, { by: actorOf(message), event })
-      if (outcome.kind !== 'moved') return 'ignored'
+    const { database, clock } = this.#deps
+    let planned: string | null = null
+    for (let attempt = 0; attempt < STEPS_MAX; attempt++) {
+      const mandate = await findMandate(database, message.mandateId)
+      if (mandate === null) return 'unknown'
+      if (isOfAnother(message, mandate) || mandate.status === planned) return 'ignored'
+      const [move, ...rest] = mandateSteps(mandate, message, clock.now())
+      if (move === undefined) return 'ignored'
+      const isLast = rest.length === 0
+      if (!isLast && (await isDebitMessageKept(database, message.id))) return 'repeated'
+      const event = isLast ? eventOf(message, mandate.connectionId) : null
+      const outcome = await this.#mover.moveMandate(mandate.id, move, { by: actorOf(message), event })
+      if (outcome.kind === 'moved' && isLast) return 'moved'
+      // A move that the same status refuses again fits no row.
+      planned = outcome.kind === 'moved' ? null : mandate.status
     }
-    return outcome.kind === 'moved' ? 'moved' : 'ignored'
+    throw new Overloaded('The mandate keeps changing; try again.')
   }
 
+  /** Makes the moves of a message about a collection, as those of a mandate. */
   async #takeOfCollection(message: CollectionMessage): Promise<DebitTaken> {
-    const { database, clock, returnTermsOf = NO_TERMS } = this.#deps
-    const collection = await findCollection(database, message.collectionId)
-    const mandate = collection === null ? null : await findMandate(database, collection.mandateId)
-    if (collection === null || mandate === null) return 'unknown'
-    if (isOfAnother(message, collection)) return 'ignored'
-    const terms = await returnTermsOf(collection, mandate, message)
-    const scheme = DEBIT_SCHEMES[collection.scheme]
-    const held = reserveUntil(
-      scheme,
-      await readDebitTerms(database, collection),
-      message.bookedOn ?? schemeDate(scheme, clock.now()),
-    )
-    const steps = collectionSteps(collection, mandate, message, terms)
-    for (const [index, move] of steps.entries()) {
-      const isLast = index === steps.length - 1
+    const { database, clock, onError } = this.#deps
+    for (let attempt = 0; attempt < STEPS_MAX; attempt++) {
+      const collection = await findCollection(database, message.collectionId)
+      const mandate = collection === null ? null : await findMandate(database, collection.mandateId)
+      if (collection === null || mandate === null) return 'unknown'
+      if (isOfAnother(message, collection)) return 'ignored'
+      const isLast = collectionSteps(collection, mandate, message, NO_TERMS).length === 1
+      const [move] = collectionSteps(
+        collection,
+        mandate,
+        message,
+        isLast ? await this.#terms(collection, mandate, message) : NO_TERMS,
+      )
+      if (move === undefined) return 'ignored'
+      if (!isLast && (await isDebitMessageKept(database, message.id))) return 'repeated'
+      const scheme = DEBIT_SCHEMES[collection.scheme]
+      const terms = await readDebitTerms(database, collection)
+      const held = reserveUntil(scheme, terms, message.bookedOn ?? schemeDate(scheme, clock.now()))
+      let isFresh = true
       const outcome = await this.#mover.moveCollection(
         collection.id,
-        () => move,
+        ({ version }) => {
+          isFresh = version === collection.version
+          return isFresh ? move : null
+        },
         { by: actorOf(message), event: isLast ? eventOf(message, collection.connectionId) : null },
         // Money that comes back with the same message is no reserve.
         { reserveUntil: isLast ? held : null, bookedOn: message.bookedOn },
       )
+      if (!isFresh) continue
       if (outcome.kind !== 'moved') return 'ignored'
+      if (!isLast) continue
+      if (message.type === 'collection.returned' || message.type === 'collection.rejected')
+        await judgeCustomer(this.#deps, collection).catch((error: unknown) => onError(error, 'return rate'))
+      return 'moved'
     }
-    if (message.type === 'collection.returned' || message.type === 'collection.rejected')
-      await judgeCustomer(this.#deps, collection).catch((error: unknown) => this.#deps.onError(error, 'return rate'))
-    return steps.length > 0 ? 'moved' : 'ignored'
+    throw new Overloaded('The collection keeps changing; try again.')
+  }
+
+  async #terms(collection: CollectionRecord, mandate: MandateRecord, message: CollectionMessage): Promise<ReturnTerms> {
+    return (await this.#deps.returnTermsOf?.(collection, mandate, message)) ?? NO_TERMS
   }
 
   /** Keeps a message that has changed nothing, once. */

@@ -9,7 +9,7 @@ import { entry, type EntryOptions, type InternalAccounts } from '../ledger/entry
 import type { Posting } from '../ledger/posting.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
 import type { CollectionMove } from './collection-moves.ts'
-import type { CollectionRecord } from './collection.ts'
+import { returnableOf, type CollectionRecord } from './collection.ts'
 import type { DebitRowContext } from './debit-rows.ts'
 import { reversalsOf } from './reversal.ts'
 
@@ -79,7 +79,7 @@ function collected(before: CollectionRecord, amount: bigint, context: DebitConte
 }
 
 /**
- * Builds the postings of returned money: L52 up to the amount of the collection, the excess (compensation) as a charge
+ * Builds the postings of returned money: L52 up to what is there of the collection, the excess (compensation) as a charge
  * of the bank that the operator bears (L16), and the fee that the customer pays (L53).
  */
 function returned(
@@ -89,7 +89,8 @@ function returned(
   now: number,
 ): Posting[] {
   const occurrence = timesBefore(before, 'returned') + 1
-  const back = amount > before.amount ? before.amount : amount
+  const there = returnableOf(before)
+  const back = amount > there ? there : amount
   return [
     ...booked(before, 'L52', { C: back }, context, now, occurrence),
     ...(amount > back ? booked(before, 'L16', { P: amount - back }, context, now, occurrence) : []),

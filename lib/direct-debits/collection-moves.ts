@@ -11,12 +11,14 @@
  */
 import { timestamp } from '../base/clock.ts'
 import { transitionProblem, type Problem } from '../base/problems.ts'
-import type {
-  CollectionAttempt,
-  CollectionRecord,
-  CollectionStatus,
-  PreNotification,
-  RTransaction,
+import {
+  missingOf,
+  returnableOf,
+  type CollectionAttempt,
+  type CollectionRecord,
+  type CollectionStatus,
+  type PreNotification,
+  type RTransaction,
 } from './collection.ts'
 import { exposedUntil } from './exposure.ts'
 import { reversalEnded, reversed, type ReverseMove } from './reversal.ts'
@@ -121,8 +123,7 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
       return { collection: submitted(collection, same, move, now) }
     case 'fail':
       return { collection: failed(same, move, now) }
-    case 'collect': {
-      const { amount, returnedAmount } = collection
+    case 'collect':
       return {
         collection: {
           ...same,
@@ -130,14 +131,13 @@ export function moveCollection(collection: CollectionRecord, move: CollectionMov
           refundableUntil: move.refundableUntil,
           exposedUntil: exposedUntil(collection, move.refundableUntil),
           // What came back before a presentation that now succeeds is made up for.
-          returnedAmount: returnedAmount > amount ? returnedAmount - amount : 0n,
+          returnedAmount: 0n,
           collectedAt: now,
           exception: null,
           dueAt: null,
           attempts: ended(collection.attempts, 'collected', null),
         },
       }
-    }
     case 'return':
       return { collection: returned(collection, same, move, now) }
     case 'reinstate':
@@ -261,19 +261,22 @@ function returned(
   { reasonCode, rType, amount, fee, retryAt, challengeUntil }: Extract<CollectionMove, { kind: 'return' }>,
   now: number,
 ): CollectionRecord {
+  const there = returnableOf(before)
+  // A part that stays is collected already, so the whole is not presented again.
+  const nextAttemptAt = amount < there ? null : retryAt
   return {
     ...same,
     statusReason: reasonCode,
     // From an exception it was collected, and came back, at once.
     collectedAt: before.collectedAt ?? now,
     returnedAt: now,
-    returnedAmount: before.returnedAmount + amount,
+    returnedAmount: before.amount - there + amount,
     exposedUntil: null,
     reserveHoldId: null,
     reserveUntil: null,
     exception: null,
-    nextAttemptAt: retryAt,
-    dueAt: retryAt,
+    nextAttemptAt,
+    dueAt: nextAttemptAt,
     rTransactions: [
       ...before.rTransactions,
       told(before, rType, reasonCode, now, {
@@ -310,7 +313,8 @@ function reinstated(
 ): CollectionRecord {
   return {
     ...same,
-    returnedAmount: collection.returnedAmount - move.amount,
+    // What the bank took beyond the amount was never the customer's, and stays in the list of R-transactions.
+    returnedAmount: missingOf(collection) - move.amount,
     refundableUntil: move.refundableUntil,
     exposedUntil: exposedUntil(collection, move.refundableUntil),
     collectedAt: now,

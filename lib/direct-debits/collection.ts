@@ -112,7 +112,10 @@ export interface CollectionRecord {
   readonly nextAttemptAt: number | null
   /** Oldest first. */
   readonly rTransactions: readonly RTransaction[]
-  /** All that came back, minus what was reinstated. */
+  /**
+   * What came back and did not come again. Of a returned collection it may exceed the amount (compensation); of a
+   * collected one it is the part that is still missing.
+   */
   readonly returnedAmount: bigint
   readonly refundableUntil: string | null
   /** The hold on the collected money, and when it ends. */
@@ -175,3 +178,14 @@ export const NEW_COLLECTION = {
 /** Why a collection is cancelled with its mandate, or fails with it. */
 export const MANDATE_CANCELLED = 'mandate_cancelled'
 export const MANDATE_FAILED = 'mandate_failed'
+
+/** Returns the part of the amount of a collection that came back and did not come again, minor units. */
+export const missingOf = ({ amount, returnedAmount }: Pick<CollectionRecord, 'amount' | 'returnedAmount'>): bigint =>
+  returnedAmount < amount ? returnedAmount : amount
+
+/**
+ * Returns what a return can take from the balance: what is there of a collected one, and the whole amount of one whose
+ * outcome was not known.
+ */
+export const returnableOf = (collection: Pick<CollectionRecord, 'amount' | 'returnedAmount' | 'status'>): bigint =>
+  collection.status === 'collected' ? collection.amount - missingOf(collection) : collection.amount

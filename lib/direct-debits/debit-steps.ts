@@ -3,7 +3,7 @@
  * confirmed the file); it proves that the other happened, so the moves in between are made first. Pure.
  */
 import type { CollectionMove } from './collection-moves.ts'
-import type { CollectionRecord } from './collection.ts'
+import { missingOf, returnableOf, type CollectionRecord } from './collection.ts'
 import { endOfPeriod } from './dates.ts'
 import type { CollectionMessage, MandateMessage } from './debit-messages.ts'
 import { needsNoLodging, type MandateMove } from './mandate-moves.ts'
@@ -93,19 +93,18 @@ export function collectionSteps(
           kind: 'return',
           reasonCode,
           rType: rType ?? rTypeOf(scheme, reasonCode, true),
-          amount: amount ?? collection.amount,
+          amount: amount ?? returnableOf(collection),
           fee,
           retryAt,
           challengeUntil,
         },
       ]
     case 'collection.reinstated': {
-      const asked = amount ?? collection.returnedAmount
-      const least = [asked, collection.returnedAmount, collection.amount].reduce((a, b) => (a < b ? a : b))
+      const missing = missingOf(collection)
       return [
         {
           kind: 'reinstate',
-          amount: least,
+          amount: amount === null || amount > missing ? missing : amount,
           refundableUntil: collect.refundableUntil,
         },
       ]

@@ -17,18 +17,6 @@ import { collectionReason, DEBIT_SCHEMES } from './schemes.ts'
 export const REVERSAL_REASONS = ['MS02', 'AM05', 'DUPL'] as const
 export type ReversalReason = (typeof REVERSAL_REASONS)[number]
 
-/**
- * Returns the amount of a collection that its customer still has: what was collected, less what came back, but for a
- * compensation, which the operator has borne.
- */
-export function heldAmount({ amount, returnedAmount, rTransactions }: CollectionRecord): bigint {
-  const borne = rTransactions.reduce((sum, { type, amountMinor = '0' }) => {
-    const excess = BigInt(amountMinor) - amount
-    return type === 'reinstatement' || type === 'reversal' || excess <= 0n ? sum : sum + excess
-  }, 0n)
-  return amount - (returnedAmount - borne)
-}
-
 /** Finds why a collection cannot be reversed now; null: it can. */
 export function reversalProblem(
   { status, scheme, collectedAt }: Pick<CollectionRecord, 'status' | 'scheme' | 'collectedAt'>,

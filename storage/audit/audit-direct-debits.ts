@@ -13,7 +13,6 @@ export const DIRECT_DEBIT_CHECKS: readonly Check[] = [
           coalesce(sum(p.amount) filter (where p.rule = 'L51'), 0) as credited,
           coalesce(sum(p.amount) filter (where p.rule = 'L52' and d.key = 'dd_clearing'), 0) as back,
           coalesce(sum(p.amount) filter (where p.rule = 'L52' and d.key is null), 0) as taken,
-          coalesce(sum(p.amount) filter (where p.rule = 'L16'), 0) as borne,
           coalesce(sum(case when d.key is null then p.amount else -p.amount end) filter (where p.rule = 'L54'), 0) as reversed,
           coalesce(sum(p.amount) filter (where p.rule = 'L11'), 0) as sent_back,
           coalesce(sum(case 'dd_clearing' when k.key then p.amount when d.key then -p.amount end), 0) as clearing
@@ -22,7 +21,7 @@ export const DIRECT_DEBIT_CHECKS: readonly Check[] = [
       where coalesce(p.clearing, 0) <> 0 or coalesce(p.brought, 0) <> coalesce(p.credited, 0) or coalesce(p.taken, 0) <> coalesce(p.back, 0)
         or coalesce(p.brought, 0) - coalesce(p.back, 0) <> case
           when c.collected_at is null then 0
-          else c.amount - (c.returned_amount - coalesce(p.borne, 0)) end
+          else c.amount - least(c.amount, c.returned_amount) end
         or coalesce(p.reversed, 0) <> case when c.status = 'reversed' then (c.reversal::jsonb->>'amountMinor')::bigint else 0 end
         or coalesce(p.sent_back, 0) <> case when c.reversal_status = 'confirmed' then (c.reversal::jsonb->>'amountMinor')::bigint else 0 end`,
   },

@@ -28,3 +28,13 @@ export async function keepDebitMessage(
     values: [id, connectionId, type, objectId, code, timestamp(now)],
   })
 }
+
+/** Tells whether a message has counted, or was kept, before. */
+export async function isDebitMessageKept(database: Pick<Database, 'query'>, id: string): Promise<boolean> {
+  const rows = await database.query({
+    name: 'debit_message_kept',
+    text: 'select from provider_event where id = $1',
+    values: [id],
+  })
+  return rows.length > 0
+}

@@ -13,9 +13,9 @@ import type { InternalAccounts } from '../../ledger/entry.ts'
 import { moneyOf } from '../collection-money.ts'
 import { COLLECTION_MOVES, moveCollection } from '../collection-moves.ts'
 import { collectionJson } from '../collection-view.ts'
-import type { CollectionRecord } from '../collection.ts'
+import { returnableOf, type CollectionRecord } from '../collection.ts'
 import { movedRows } from '../debit-rows.ts'
-import { heldAmount, reversalProblem, type ReversalReason } from '../reversal.ts'
+import { reversalProblem, type ReversalReason } from '../reversal.ts'
 import type { CounterpartyKind } from '../schemes.ts'
 
 export interface ReverseCollection extends Recorded {
@@ -57,7 +57,7 @@ export function reverseCollection(
       balance,
       transitionProblem(`The balance of the collection is ${balance.status}.`, collection.status, []),
     )
-  const amount = heldAmount(collection)
+  const amount = returnableOf(collection)
   const reserved = collection.reserveHoldId === null ? 0n : collection.amount
   if (balance.available + reserved < amount)
     return { ...refuse(balance, command, now, insufficientFunds(balance, amount)), refused: true }

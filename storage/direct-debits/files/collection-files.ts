@@ -2,10 +2,7 @@
 import { sql } from 'kysely'
 import { timestamp } from '../../../lib/base/clock.ts'
 import type { ListResult, RowQuery } from '../../../lib/contract/list.ts'
-import type {
-  CollectionFileRecord,
-  CollectionFileStatus,
-} from '../../../lib/direct-debits/files/collection-file.ts'
+import type { CollectionFileRecord, CollectionFileStatus } from '../../../lib/direct-debits/files/collection-file.ts'
 import type { Database } from '../../db/database.ts'
 import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../../db/page.ts'
 import { from, select } from '../../db/select.ts'

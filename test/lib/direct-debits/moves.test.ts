@@ -365,6 +365,41 @@ t.test('money that is collected again has entries of its own', (t) => {
   t.end()
 })
 
+t.test('a part that came again is all that the next return takes', (t) => {
+  const move = { rType: 'refund_authorised', reasonCode: 'MD06', fee: 0n, challengeUntil: null } as const
+  let mandate: MandateRecord | null = mandateOf('sepa_dd_core', { status: 'active', submittedCount: 1 })
+  let collection = collectionOf('sepa_dd_core', { status: 'submitted' })
+  const seen: (readonly [returned: bigint, ...entries: string[]])[] = []
+  for (const next of [
+    { kind: 'collect', providerRef: null, refundableUntil: '2027-01-01' },
+    { ...move, kind: 'return', amount: 5_000n, retryAt: NOW },
+    { kind: 'reinstate', amount: 2_000n, refundableUntil: '2027-01-01' },
+    { ...move, kind: 'return', amount: 12_500n, retryAt: NOW },
+    { kind: 'reinstate', amount: 12_500n, refundableUntil: '2027-01-01' },
+  ] as const) {
+    const { reply, effects, state } = decideCollection(
+      mandate,
+      { kind: 'move_collection', collection, move: next, pending: [], event: null, context: CONTEXT },
+      NOW,
+    )
+    if (reply.kind !== 'moved' || reply.collection === null) return t.fail(`${next.kind}: ${reply.kind}`)
+    mandate = state
+    collection = reply.collection
+    if (next.kind === 'return')
+      t.equal(collection.nextAttemptAt, next.amount === 5_000n ? null : NOW, 'what stays is not presented again')
+    const postings = (effects?.postings ?? []).map(({ rule, amount }) => `${rule} ${amount}`)
+    seen.push([collection.returnedAmount, ...new Set(postings)])
+  }
+  t.strictSame(seen, [
+    [0n, 'L50 12500', 'L51 12500'],
+    [5_000n, 'L52 5000'],
+    [3_000n, 'L50 2000', 'L51 2000'],
+    [15_500n, 'L52 9500', 'L16 3000'],
+    [0n, 'L50 12500', 'L51 12500'],
+  ])
+  t.end()
+})
+
 t.test('a one-off mandate is used by its collection, and codes that end mandates end them', (t) => {
   const oneOff = decideCollection(
     mandateOf('pad', { status: 'active', sequenceType: 'one_off', submittedCount: 1 }),
