@@ -87,6 +87,8 @@ interface CollectionModel {
   there: bigint
   /** What the bank took beyond it. */
   beyond: bigint
+  /** Whether its creditor has asked for its reversal, and its bank has not decided. */
+  reversing: boolean
 }
 
 const CLEARING: readonly CollectionStatus[] = ['submitted', 'exception']
@@ -128,6 +130,11 @@ class Model {
     { type, reasonCode, amount: told }: Pick<CollectionMessage, 'type' | 'reasonCode' | 'amount'>,
   ): void {
     const { amount } = collection
+    if (type === 'collection.reversed' || type === 'collection.reversal_refused') {
+      if (collection.reversing && type === 'collection.reversal_refused') collection.status = 'collected'
+      collection.reversing = false
+      return
+    }
     if (collection.status === 'pending' && type !== 'collection.reinstated') {
       // Each of the others proves that it was submitted, which its mandate has to allow.
       if (mandate.status !== 'active') return
@@ -217,7 +224,8 @@ class Asker extends Client<Hearer> {
     else if (part < 34) await this.#collect(mandate)
     else if (part < 38) await this.#cancelMandate(mandate)
     else if (part < 42) await this.#cancelCollection()
-    else if (part < 56) await this.#tellOfMandate(mandate)
+    else if (part < 46) await this.#reverse()
+    else if (part < 58) await this.#tellOfMandate(mandate)
     else if (part < 94) await this.#tellOfCollection()
     else await this.#repeat()
   }
@@ -282,7 +290,7 @@ class Asker extends Client<Hearer> {
     if (id === null) return
     if (!isOpen || isUsed || isTaken) throw new Error(`The collection ${id} was made against the model.`)
     this.#externalIds.push(externalId)
-    mandate.collections.push({ id, amount, retries, status: 'pending', there: 0n, beyond: 0n })
+    mandate.collections.push({ id, amount, retries, status: 'pending', there: 0n, beyond: 0n, reversing: false })
   }
 
   /** Asks one node or both under one key: both answer the same. @returns the id of what was made; null for a refusal */
@@ -322,6 +330,29 @@ class Asker extends Client<Hearer> {
     await this.#cancel('cancel collection', can, ({ commands }) =>
       commands.cancelCollection(command(this.by, path, null, this.clock), collection.id),
     )
+  }
+
+  /** The creditor asks for a reversal, which the balance has the funds for; some are asked for too late. */
+  async #reverse(): Promise<void> {
+    const all = this.model.mandates.flatMap(({ collections }) => collections)
+    const collected = all.filter(({ status }) => status === 'collected')
+    const of = collected.length > 0 && this.random.chance(0.8) ? collected : all
+    if (of.length === 0) return
+    const collection = this.random.pick(of)
+    const path = `/v1/collections/${collection.id}/reverse`
+    const answers = await Promise.all(
+      hearers(this.random, this.nodes).map(({ debits }) =>
+        asked(this.tally, 'reverse', ['invalid-transition'], () =>
+          debits.commands.reverseCollection(command(this.by, path, { reasonCode: 'DUPL' }, this.clock), collection.id),
+        ),
+      ),
+    )
+    const done = answers.filter((answer) => answer !== null).length
+    if (done > (collection.status === 'collected' ? 1 : 0))
+      throw new Error(`${collection.id} was reversed ${done} times.`)
+    if (done === 0) return
+    collection.status = 'reversed'
+    collection.reversing = true
   }
 
   /** Nodes that are asked at once: one of them does it, where it can be done. */
@@ -374,6 +405,8 @@ class Asker extends Client<Hearer> {
       'collection.returned',
       'collection.reinstated',
       'collection.unclear',
+      'collection.reversed',
+      'collection.reversal_refused',
     ] as const)
     const hasReason = type === 'collection.rejected' || type === 'collection.returned'
     const hasAmount = (type === 'collection.returned' || type === 'collection.reinstated') && random.chance(0.3)
@@ -474,9 +507,10 @@ async function compareSums(t: Test, ledger: Ledger, askers: readonly Asker[]): P
       .filter(({ scheme }) => (scheme === 'bacs_dd') === (nth === 1))
       .flatMap(({ collections }) => collections)
       .reduce((sum, collection) => sum + of(collection), 0n)
+  const stays = ({ status, there }: CollectionModel): bigint => (status === 'reversed' ? 0n : there)
   for (const nth of [0, 1]) {
     const { posted } = await ledger.funds(ledger.balances[nth]!)
-    t.equal(posted, OPENING + sumOf(nth, ({ there }) => there), `balance ${nth} has what was collected and stayed`)
+    t.equal(posted, OPENING + sumOf(nth, stays), `balance ${nth} has what was collected and stayed`)
   }
   const exposed = new Map(
     (await ledger.read<[string, string]>('select currency, amount from debit_exposure')).map(([currency, amount]) => [
@@ -518,9 +552,15 @@ async function run(t: Test, seed: number): Promise<void> {
   await compareSums(t, ledger, askers)
   t.comment(`seed ${seed}: ${tally}`)
   t.ok(
-    ['mandate', 'collection', 'cancel mandate', 'cancel collection', 'repeated', 'collection.reinstated'].every(
-      (what) => tally.of(what) > 0,
-    ),
+    [
+      'mandate',
+      'collection',
+      'cancel mandate',
+      'cancel collection',
+      'reverse',
+      'repeated',
+      'collection.reinstated',
+    ].every((what) => tally.of(what) > 0),
     `much was asked, and done: ${tally}`,
   )
   // Two nodes that write one message at once: the key of the message stops the second.
