@@ -4,5 +4,6 @@ import type { CollectionFileService } from '../../actors/direct-debits/files/col
 declare module '../route/services.ts' {
   interface Nouns {
     readonly collectionFiles: Pick<CollectionFileService, 'reads'>
+    readonly collectionResponses: CollectionFileService['responses']
   }
 }

@@ -74,7 +74,7 @@ export async function createNouns(node: Node, table: readonly Route[], overrides
     partner: partners.credits,
     credits: sandbox.credits,
   })
-  const debits = debitNouns(node, { partners, sandbox, downloads })
+  const debits = debitNouns(node, { partners, sandbox, downloads, jobs })
   const recipients = createRecipientService(node, { payees, validation, approvals, operators })
   const exchanges = createExchangeService(node, {
     queue,
@@ -154,6 +154,7 @@ export function servedNouns(nouns: BuiltNouns): Nouns {
   return {
     ...nouns,
     bankLookups: recipients.bankLookups,
+    collectionResponses: nouns.collectionFiles.responses,
     confirmations: payments.confirmations,
     contracts: exchanges.contracts,
     exports: transactions.exports,
@@ -176,6 +177,7 @@ export function backgroundOf(nouns: BuiltNouns): readonly Background[] {
     nouns.incomingPayments,
     nouns.paymentQueue,
     nouns.debitOrders,
+    nouns.collectionFiles,
     nouns.webhooks,
     nouns.exchanges,
     nouns.transfers,

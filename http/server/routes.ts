@@ -18,6 +18,7 @@ import * as bulkPayments from '../bulk-payments/bulk-payments.ts'
 import * as bulkReports from '../bulk-payments/bulk-reports.ts'
 import * as bulkSubmissions from '../bulk-payments/bulk-submissions.ts'
 import * as collectionFiles from '../direct-debits/collection-files.ts'
+import * as collectionResponses from '../direct-debits/collection-responses.ts'
 import * as caseReviews from '../onboarding/case-reviews.ts'
 import * as cardMessages from '../cards/card-messages.ts'
 import * as cards from '../cards/cards.ts'
@@ -149,6 +150,7 @@ export const routes: readonly Route[] = [
   getMandateDocument,
   ...Object.values(scheduledPayments),
   ...Object.values(collectionFiles),
+  ...Object.values(collectionResponses),
   ...Object.values(caseReviews),
   ...Object.values(complianceHolds),
   ...Object.values(paymentQuestions),

@@ -60,6 +60,7 @@ export const AUDIT_ACTIONS = {
     'preferences.updated',
   ],
   customer_address: ['customer_address.created', 'customer_address.updated', 'customer_address.deleted'],
+  debit_response: ['debit_response.uploaded', 'debit_response.applied'],
   document: ['document.uploaded', 'document.deleted'],
   exception: ['exception.proposed', 'exception.resolved', 'exception.resubmission_forbidden'],
   funds_request: [

@@ -108,6 +108,7 @@ export type FieldErrorCode =
   | 'amount_too_small'
   | 'currency_withdrawn'
   | 'account_not_eligible'
+  | 'not_ours'
 
 /** A single fault of a field. */
 export interface FieldError {

@@ -10,6 +10,8 @@ export const JOB_KINDS = [
   'developer_provision',
   'connection_migration',
   'report',
+  'debit_response',
+  'debit_response_apply',
 ] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 
@@ -26,6 +28,8 @@ const MOVES_MONEY: Readonly<Record<JobKind, boolean>> = {
   developer_provision: false,
   connection_migration: true,
   report: false,
+  debit_response: false,
+  debit_response_apply: true,
 }
 
 /** The kinds of jobs whose file is downloaded with the resource that it belongs to, which has a scope of its own. */

@@ -19,6 +19,7 @@ import { Card } from '../cards/card-entity.ts'
 import { CardEvent, CardTransaction } from '../cards/card-transaction-entity.ts'
 import { Challenge } from '../identity/challenge-entity.ts'
 import { CollectionFile, CollectionFileLine } from '../direct-debits/files/collection-file-entity.ts'
+import { DebitResponse, DebitResponseLine } from '../direct-debits/files/debit-response-entity.ts'
 import { ComplianceHold, ComplianceNote } from '../compliance/compliance-hold-entity.ts'
 import { CustomerAddress } from '../customers/customer-address-entity.ts'
 import { Customer } from '../customers/customer-entity.ts'
@@ -102,6 +103,8 @@ export const ENTITIES = [
   ComplianceNote,
   Customer,
   CustomerAddress,
+  DebitResponse,
+  DebitResponseLine,
   Document,
   ExceptionCase,
   Exchange,

@@ -33,8 +33,7 @@ type Later = { readonly area: string; readonly reason: string } & {
 const LATER: readonly Later[] = [
   {
     area: 'direct debits',
-    reason: 'What banks answer in files is not taken yet.',
-    operations: ['post /collection-files/responses', 'post /collection-files/responses/{jobId}/apply'],
+    reason: 'No test compares the moves of mandates and collections with the tables of the contract.',
     moves: [...numbered('mandate M', 12), ...numbered('collection C', 10)],
   },
   {
@@ -241,6 +240,7 @@ const BEYOND: readonly Difference[] = [
     what: [
       'getAnnotation',
       'getCollectionFile',
+      'getCollectionResponse',
       'getCurrentImpersonation',
       'getCustomerAddress',
       'getCustomerInvitation',
@@ -287,6 +287,11 @@ const BEYOND: readonly Difference[] = [
     section: 'operations',
     what: ['createRecoveryCodes', 'getRecoveryCodes', 'updateMfaFactor'],
     reason: 'The contract has the method recovery_code and factors with names, for which it names no operations.',
+  },
+  {
+    section: 'operations',
+    what: ['listCollectionResponseLines', 'listCollectionResponses'],
+    reason: 'The contract has a preview of what banks answer, and names no operations by which staff read it.',
   },
   {
     section: 'operations',
@@ -379,6 +384,11 @@ const BEYOND: readonly Difference[] = [
     section: 'enumerations',
     what: ['BulkFormat mandates_csv', 'BulkFormat collections_csv'],
     reason: 'Mandates and collections come as CSV through the bulk operations; the contract names no format for them.',
+  },
+  {
+    section: 'enumerations',
+    what: ['JobKind debit_response', 'JobKind debit_response_apply'],
+    reason: 'The contract has jobs for what banks answer about direct debits, and names no kinds for them.',
   },
   { section: 'enumerations', what: ['JobKind report'], reason: 'Reports are jobs, and the contract names no kind.' },
 ]

@@ -61,7 +61,7 @@ const answerOf = (response: Answer | { readonly $ref: string } | undefined): Ans
     : response
 
 /** Paths of which a request fits both by its words; the id in one of them is no word, so none does. */
-const PATH = String.raw`\`/(?:exchanges/(?:quotes/\{quoteId\}|\{exchangeId\}/\w+)|bulk-payments/(?:templates/\{format\}|\{bulkPaymentId\}/\w+))\``
+const PATH = String.raw`\`/(?:exchanges/(?:quotes/\{quoteId\}|\{exchangeId\}/\w+)|bulk-payments/(?:templates/\{format\}|\{bulkPaymentId\}/\w+)|collection-files/(?:responses/\{jobId\}|\{fileId\}/\w+))\``
 const ALIKE = new RegExp(`^Paths should resolve unambiguously. Found two ambiguous paths: ${PATH} and ${PATH}`)
 
 t.test('linters find nothing', async (t) => {

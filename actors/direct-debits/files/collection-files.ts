@@ -18,6 +18,7 @@ import { readDatabase } from '../../../storage/db/read-database.ts'
 import {
   findCollectionFile,
   listCollectionFiles,
+  lockCollectionFile,
   setFileStatus,
 } from '../../../storage/direct-debits/files/collection-files.ts'
 import { findFile } from '../../../storage/documents/files.ts'
@@ -66,12 +67,13 @@ async function download(deps: CollectionFileDeps, by: Caller, id: string): Promi
   const stored = await findFile(database, file.storedFileId ?? id, clock.now())
   if (stored === null) refuseNotFound()
   await runChange(deps, async (tx) => {
-    const to = moveCollectionFile(file.status, 'downloaded') ?? file.status
-    await setFileStatus(tx.client, { id, from: file.status, to, now: tx.now })
+    const { status } = (await lockCollectionFile(tx.client, id)) ?? refuseNotFound()
+    const to = moveCollectionFile(status, 'downloaded') ?? status
+    await setFileStatus(tx.client, { id, from: status, to, now: tx.now })
     await recordChange(tx, auditCaller(by), by.tenant.id, {
       action: 'collection_file.downloaded',
       object: { type: 'collection_file', id },
-      before: { status: file.status },
+      before: { status },
       after: { status: to },
     })
   })

@@ -41,6 +41,7 @@ import {
   createReconciliationService,
   type ReconciliationServiceParts,
 } from '../../../actors/reconciliation/reconciliation-service.ts'
+import type { JobService } from '../../../actors/jobs/job-service.ts'
 import type { Node } from '../../../actors/runtime/node.ts'
 import { sandboxAdapter } from '../../../actors/sandbox/sandbox-adapter.ts'
 import { sandboxIssuer } from '../../../actors/sandbox/sandbox-cards.ts'
@@ -185,13 +186,18 @@ export function debitNouns(
     partners,
     sandbox,
     downloads,
-  }: Pick<ReturnType<typeof createProviders>, 'partners' | 'sandbox'> & { readonly downloads: DownloadService },
+    jobs,
+  }: Pick<ReturnType<typeof createProviders>, 'partners' | 'sandbox'> & {
+    readonly downloads: DownloadService
+    readonly jobs: JobService
+  },
 ) {
   const directDebits = createDirectDebitService(node)
-  const { mover } = directDebits
+  const { mover, inbox } = directDebits
+  const { descriptions } = partners
   return {
     directDebits,
-    collectionFiles: createCollectionFileService(node, { downloads, mover, descriptions: partners.descriptions }),
+    collectionFiles: createCollectionFileService(node, { downloads, jobs, mover, inbox, descriptions }),
     incomingDebits: createIncomingDebitService(node, { partner: partners.incomingDebits, sandbox: sandbox.credits }),
     debitOrders: createDebitOrderService(node, { inbox: directDebits.inbox, partners, sandbox }),
   }

@@ -8,7 +8,7 @@
 import type { CollectionStatus } from '../collection.ts'
 import type { CollectionFileStatus } from './collection-file.ts'
 import type { DebitMessage } from '../debit-messages.ts'
-import type { CounterpartyAccount, MandateStatus } from '../mandate.ts'
+import { OPEN_MANDATE_STATUSES, type CounterpartyAccount, type MandateStatus } from '../mandate.ts'
 import type { RTransactionType } from '../reason-codes.ts'
 import { collectionReason, DEBIT_SCHEMES, mandateReason, rTypeOf } from '../schemes.ts'
 import type { MandateScheme } from '../../rails/debit-schemes.ts'
@@ -262,12 +262,19 @@ export const claimVerdict = (
   providerRef: claimRef,
 })
 
-const CONSEQUENCES = {
-  failed: { type: 'mandate.failed', to: 'failed' },
-  cancelled: { type: 'mandate.cancelled', to: 'cancelled' },
-  amended: { type: 'mandate.amended', to: null },
-  reinstated: { type: 'mandate.reinstated', to: 'active' },
-} as const
+interface Consequence {
+  readonly type: `mandate.${'failed' | 'cancelled' | 'amended' | 'reinstated'}`
+  readonly from: readonly MandateStatus[]
+  /** Null: the status stays. */
+  readonly to: MandateStatus | null
+}
+
+const CONSEQUENCES: Readonly<Record<'failed' | 'cancelled' | 'amended' | 'reinstated', Consequence>> = {
+  failed: { type: 'mandate.failed', from: ['pending', 'submitted'], to: 'failed' },
+  cancelled: { type: 'mandate.cancelled', from: OPEN_MANDATE_STATUSES, to: 'cancelled' },
+  amended: { type: 'mandate.amended', from: ['active'], to: null },
+  reinstated: { type: 'mandate.reinstated', from: ['suspended'], to: 'active' },
+}
 
 /** Makes the line of an advice about an instruction (ADDACS, AUDDIS). */
 export function mandateLine(advice: InstructionAdvice, mandate: NamedMandate | null): ResponseLine {
@@ -279,8 +286,10 @@ export function mandateLine(advice: InstructionAdvice, mandate: NamedMandate | n
   const reason = mandateReason(scheme, code, report === 'AUDDIS' ? 'lodging' : 'advice')
   if (reason === undefined) return none('contradiction', `${report} does not know the reason ${code}.`)
   if (reason.consequence === 'information') return none('information', reason.text)
-  const { type, to } = CONSEQUENCES[reason.consequence]
+  const { type, from, to } = CONSEQUENCES[reason.consequence]
   if (to !== null && to === status) return none('already_told', `The mandate is ${status} already.`)
+  if (!from.includes(status))
+    return none('contradiction', `${reason.text}, which is not for a mandate that is ${status}.`)
   if (type === 'mandate.amended' && newPayer === null)
     return none('contradiction', `${reason.text}: the advice names no new account.`)
   return {

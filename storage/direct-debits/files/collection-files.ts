@@ -6,7 +6,7 @@ import type { CollectionFileRecord, CollectionFileStatus } from '../../../lib/di
 import type { Database } from '../../db/database.ts'
 import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../../db/page.ts'
 import { from, select } from '../../db/select.ts'
-import type { TransactionClient } from '../../db/transaction.ts'
+import { through, type TransactionClient } from '../../db/transaction.ts'
 import { CollectionFile } from './collection-file-entity.ts'
 
 type Queries = Pick<Database, 'query'>
@@ -23,6 +23,16 @@ export async function findCollectionFile(database: Queries, id: string): Promise
   const [row] = await database.query({
     name: 'find_collection_file',
     text: `select ${FILE.sql} from collection_file f where f.id = $1`,
+    values: [id],
+  })
+  return row === undefined ? null : fileRecord(FILE.read(row))
+}
+
+/** Locks a file until the transaction ends; null when there is none. */
+export async function lockCollectionFile(client: TransactionClient, id: string): Promise<CollectionFileRecord | null> {
+  const [row] = await through(client).query({
+    name: 'lock_collection_file_row',
+    text: `select ${FILE.sql} from collection_file f where f.id = $1 for update`,
     values: [id],
   })
   return row === undefined ? null : fileRecord(FILE.read(row))

@@ -24,11 +24,12 @@ const GATED: Readonly<Record<Feature, string>> = {
     'cancelBulkPayment createBulkPayment downloadBulkReport downloadBulkTemplate getBulkPayment listBulkPaymentRows ' +
     'listBulkPayments revalidateBulkPayment submitBulkPayment',
   'payments.direct_debits':
-    'cancelCollection cancelMandate confirmIncomingDebit createCollection createMandate downloadCollectionFile ' +
-    'getCollection getCollectionFile getDebitControls getIncomingDebit getMandate getMandateDocument ' +
-    'listCollectionFiles listCollections listIncomingDebits listMandates refundIncomingDebit refuseIncomingDebit ' +
-    'reportCollectionStatus reportMandateStatus reverseCollection simulateCollectionStatus simulateMandateStatus ' +
-    'updateDebitControls updateMandate',
+    'applyCollectionResponse cancelCollection cancelMandate confirmIncomingDebit createCollection createMandate ' +
+    'downloadCollectionFile getCollection getCollectionFile getCollectionResponse getDebitControls getIncomingDebit ' +
+    'getMandate getMandateDocument listCollectionFiles listCollectionResponseLines listCollectionResponses ' +
+    'listCollections listIncomingDebits listMandates refundIncomingDebit refuseIncomingDebit reportCollectionStatus ' +
+    'reportMandateStatus reverseCollection simulateCollectionStatus simulateMandateStatus updateDebitControls updateMandate ' +
+    'uploadCollectionResponse',
   'payments.funds_requests':
     'allocateIncomingPayment cancelFundsRequest createFundsRequest getFundsRequest listFundsRequests remindFundsRequest ' +
     'updateFundsRequest',
