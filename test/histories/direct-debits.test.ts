@@ -235,13 +235,13 @@ class Asker extends Client<Hearer> {
     return fitting.length === 0 ? undefined : this.random.pick(fitting)
   }
 
-  /** A collection, of those that can still move three times out of four. */
+  /** A collection, of those that can still move three times out of five. */
   #pickCollection(): { readonly mandate: MandateModel; readonly collection: CollectionModel } | null {
     const all = this.model.mandates.flatMap((mandate) =>
       mandate.collections.map((collection) => ({ mandate, collection })),
     )
     const moving = all.filter(({ collection: { status } }) => status !== 'cancelled' && status !== 'failed')
-    const of = this.random.chance(0.75) && moving.length > 0 ? moving : all
+    const of = this.random.chance(0.6) && moving.length > 0 ? moving : all
     return of.length === 0 ? null : this.random.pick(of)
   }
 
