@@ -8,6 +8,7 @@ import type pg from 'pg'
 import { ADJUSTMENT_CHECKS } from './audit-adjustments.ts'
 import { CHAIN_CHECKS, keptBlockCheck, type KeptBlock } from './audit-chain.ts'
 import type { Check } from './audit-check.ts'
+import { DEBIT_SUM_CHECKS } from './audit-debit-sums.ts'
 import { DIRECT_DEBIT_CHECKS } from './audit-direct-debits.ts'
 import { EVENT_CHECKS } from './audit-events.ts'
 import { EXCHANGE_CHECKS } from './audit-exchanges.ts'
@@ -83,6 +84,7 @@ export async function audit(
       ...INCOMING_DEBIT_CHECKS,
       ...CARD_CHECKS,
       ...DIRECT_DEBIT_CHECKS,
+      ...DEBIT_SUM_CHECKS,
       ...EVENT_CHECKS,
       ...CONTRACT_CHECKS,
       ...BULK_PAYMENT_CHECKS,
