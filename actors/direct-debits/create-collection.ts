@@ -5,16 +5,11 @@ import { refuseField, type FieldError, type Problem } from '../../lib/base/probl
 import { moneyProblem } from '../../lib/customers/money-access.ts'
 import type { CreateCollection } from '../../lib/direct-debits/create-debits.ts'
 import type { CollectionCreate } from '../../lib/direct-debits/collection-schema.ts'
-import { NEW_COLLECTION, type CollectionRecord, type PreNotification } from '../../lib/direct-debits/collection.ts'
-import {
-  earliestDueDate,
-  faultOfDueDate,
-  noticeDate,
-  submissionDeadline,
-  type Period,
-} from '../../lib/direct-debits/dates.ts'
+import { NEW_COLLECTION, type CollectionRecord } from '../../lib/direct-debits/collection.ts'
+import { earliestDueDate, faultOfDueDate, submissionDeadline, type Period } from '../../lib/direct-debits/dates.ts'
 import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
 import { DEBIT_SCHEMES, type SchemeTerms } from '../../lib/direct-debits/schemes.ts'
+import { preNotificationOf } from '../../lib/direct-debits/notices/pre-notification.ts'
 import { noticeOf } from '../../lib/direct-debits/debit-terms.ts'
 import { exposureProblem } from '../../lib/direct-debits/exposure.ts'
 import { ensureExposure, readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
@@ -53,7 +48,7 @@ export async function wantedCollection(
   const { scheme: name, currency } = mandate
   const scheme = DEBIT_SCHEMES[name]
   const terms = await facts.terms(name, currency)
-  const notice = noticeOf(scheme, terms)
+  const notice = noticeOf(scheme, terms, mandate.noticeDays)
   return {
     mandate,
     maxExposure: terms.maxExposure[currency] ?? null,
@@ -133,7 +128,7 @@ const STOPPED: Problem = {
 }
 
 function collectionOf(
-  { id: mandateId, customerId, operatorId, connectionId, shard, balanceId, scheme }: MandateRecord,
+  mandate: MandateRecord,
   { amount, reference, externalId = null, retry = null, metadata = {} }: CollectionCreate,
   made: {
     readonly id: string
@@ -145,6 +140,7 @@ function collectionOf(
   },
 ): Omit<CollectionRecord, 'sequenceType'> {
   const { id, number, dueDate, notice, now, caller } = made
+  const { id: mandateId, customerId, operatorId, connectionId, shard, balanceId, scheme } = mandate
   const terms = DEBIT_SCHEMES[scheme]
   return {
     ...NEW_COLLECTION,
@@ -164,7 +160,7 @@ function collectionOf(
     submissionDeadline: submissionDeadline(terms, dueDate),
     reference,
     endToEndId: number,
-    preNotification: noticeFor(terms, amount.amountMinor, dueDate, notice),
+    preNotification: preNotificationOf(mandate, { amount: BigInt(amount.amountMinor), dueDate, reference }, notice),
     retry:
       retry === null || !retry.enabled
         ? null
@@ -181,15 +177,6 @@ function collectionOf(
     updatedAt: now,
   }
 }
-
-const noticeFor = (scheme: SchemeTerms, amountMinor: string, dueDate: string, notice: Period): PreNotification => ({
-  sentBy: 'customer',
-  channel: 'none',
-  sentAt: null,
-  sendBy: noticeDate(scheme, dueDate, notice),
-  amountMinor,
-  dueDate,
-})
 
 /** Describes the fault of a due date that was asked for; null for none. @throws CalendarUnknown */
 function dueFault(scheme: SchemeTerms, dueDate: string, now: number, notice: Period): FieldError | null {

@@ -60,7 +60,7 @@ export async function wantedMandate(
   if (signedAt !== null && signedAt > now) refuseField('/signedAt', 'invalid_value', 'Must not be in the future.')
   const terms = await facts.terms(body.scheme, scheme.currency)
   return {
-    notice: noticeOf(scheme, terms),
+    notice: noticeOf(scheme, terms, body.preNotificationDays ?? null),
     isOrdered: body.direction === 'collect' && isOrdered(balance.provider, body.scheme),
     refusal: moneyProblem(terms, 'pay'),
     mandate: {
@@ -78,6 +78,7 @@ export async function wantedMandate(
       counterparty,
       management: managementOf(balance.provider, body.scheme),
       sequenceType: body.sequenceType ?? 'recurring',
+      noticeDays: body.preNotificationDays ?? null,
       amountLimit: limit === null ? null : BigInt(limit.amountMinor),
       consentType: consent,
       authorisationSource: source,

@@ -16,6 +16,7 @@ import type {
   collectionList,
   CollectionReverse,
   CollectionStatusReport,
+  PreNotificationSent,
 } from '../../lib/direct-debits/collection-schema.ts'
 import type { MandatePatch } from '../../lib/direct-debits/create-debits.ts'
 import { schemeDate } from '../../lib/direct-debits/dates.ts'
@@ -47,6 +48,7 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { done, type Answers } from '../commands/answers.ts'
 import { createCollectionOf } from './create-collection.ts'
 import { createMandateOf } from './create-mandate.ts'
+import { sentNotice } from './pre-notifications.ts'
 import { reverseCollectionOf } from './reverse-collection.ts'
 import { DebitInbox, type DebitInboxDeps } from './debit-inbox.ts'
 import { DebitMover, type DebitOutcome } from './debit-mover.ts'
@@ -75,6 +77,8 @@ export interface DirectDebitCommands {
   cancelCollection(command: Command<null>, id: string): Promise<CommandAnswer<Collection, 200>>
   /** Sends collected money back to the payer (L54). */
   reverseCollection(command: Command<CollectionReverse>, id: string): Promise<CommandAnswer<Collection, 200>>
+  /** Notes that the customer has told the payer of the collection. */
+  noteNotice(command: Command<PreNotificationSent>, id: string): Promise<CommandAnswer<Collection, 200>>
   reportCollection(by: Caller<'person'>, id: string, body: CollectionStatusReport): Promise<Versioned<Collection>>
 }
 
@@ -85,7 +89,7 @@ async function shown(
   { database, clock }: Pick<DirectDebitDeps, 'database' | 'clock'>,
   { mandate, nextCollectionDate }: ShownMandate,
 ): Promise<Versioned<Mandate>> {
-  const notice = noticeOf(DEBIT_SCHEMES[mandate.scheme], await readDebitTerms(database, mandate))
+  const notice = noticeOf(DEBIT_SCHEMES[mandate.scheme], await readDebitTerms(database, mandate), mandate.noticeDays)
   return {
     version: mandate.termsVersion,
     view: mandateJson(mandate, { nextCollectionDate, notice, now: clock.now() }),
@@ -111,7 +115,7 @@ export function createDirectDebitReads(deps: DirectDebitDeps): DirectDebitReads 
         rows: rows.map(({ mandate, nextCollectionDate }) =>
           mandateJson(mandate, {
             nextCollectionDate,
-            notice: noticeOf(DEBIT_SCHEMES[mandate.scheme], terms),
+            notice: noticeOf(DEBIT_SCHEMES[mandate.scheme], terms, mandate.noticeDays),
             now: clock.now(),
           }),
         ),
@@ -170,7 +174,7 @@ function mandateCommands(deps: CommandParts, { answer, recordedAnswer }: Answers
   const { database, ids, clock, mover, inbox } = deps
 
   const noticeFor = async (mandate: MandateRecord) =>
-    noticeOf(DEBIT_SCHEMES[mandate.scheme], await readDebitTerms(database, mandate))
+    noticeOf(DEBIT_SCHEMES[mandate.scheme], await readDebitTerms(database, mandate), mandate.noticeDays)
 
   return {
     createMandate: (command) =>
@@ -244,7 +248,7 @@ function collectionCommands(
   deps: CommandParts,
   { answer, recordedAnswer }: Answers,
 ): Omit<DirectDebitCommands, keyof MandateCommands> {
-  const { database, ids, mover, inbox } = deps
+  const { database, ids, clock, mover, inbox } = deps
   return {
     createCollection: (command) =>
       answer(
@@ -265,6 +269,25 @@ function collectionCommands(
         async ({ key, problemRequest, deadline }) =>
           decided(
             await mover.moveCollection(id, () => ({ kind: 'cancel', reason: 'cancelled_by_user' }), {
+              by: 'member',
+              key,
+              problemRequest,
+              deadline,
+            }),
+          ),
+        (outcome) => done(collectionJson(collectionOf(outcome)), false),
+      )
+    },
+    async noteNotice(command, id) {
+      const known = command.idempotency === null ? null : await recordedAnswer<Collection, 200>(command.idempotency)
+      if (known !== null) return known
+      const tenant = { kind: 'customer', id: command.tenantId } as const
+      if ((await collectionOfTenant(database, tenant, id)) === null) refuseNotFound()
+      return await answer(
+        command,
+        async ({ key, problemRequest, deadline }, body) =>
+          decided(
+            await mover.moveCollection(id, (collection) => sentNotice(collection, body, clock.now()), {
               by: 'member',
               key,
               problemRequest,
@@ -338,7 +361,7 @@ function refuseReport(noun: string, status: string): never {
 async function patchOf(
   { database, clock }: DirectDebitDeps,
   { customerId, currency, metadata: before }: MandateRecord,
-  { metadata, amountLimit, balanceId, counterparty, signedAt }: MandateUpdate,
+  { metadata, amountLimit, preNotificationDays: noticeDays, balanceId, counterparty, signedAt }: MandateUpdate,
 ): Promise<MandatePatch> {
   const merged = metadata === undefined ? undefined : patchedMetadata(before, metadata)
   if (merged !== undefined && !fitsMetadata(merged)) refuseField('/metadata', 'too_large', 'Too many attributes.')
@@ -356,6 +379,7 @@ async function patchOf(
     ...(amountLimit === undefined
       ? {}
       : { amountLimit: amountLimit === null ? null : BigInt(amountLimit.amountMinor) }),
+    ...(noticeDays === undefined ? {} : { noticeDays }),
     ...(balance === null || balanceId === undefined
       ? {}
       : { balance: { id: balanceId.toLowerCase(), connectionId: balance.connectionId } }),
@@ -364,6 +388,7 @@ async function patchOf(
       : {
           counterparty: {
             ...(counterparty.name === undefined ? {} : { name: counterparty.name }),
+            ...(counterparty.email === undefined ? {} : { email: counterparty.email }),
             ...(counterparty.address == null ? {} : { address: completeAddress(counterparty.address) }),
           },
         }),

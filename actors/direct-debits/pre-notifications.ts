@@ -3,8 +3,13 @@
  * the versions of the mandate and the collection as its fence, so that a payer gets it once.
  */
 import type { Clock } from '../../lib/base/clock.ts'
+import { refuseField, refuseTransition } from '../../lib/base/problems.ts'
+import { instantOf } from '../../lib/contract/formats.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import { schemeDate } from '../../lib/direct-debits/dates.ts'
+import type { CollectionMove } from '../../lib/direct-debits/collection-moves.ts'
+import type { PreNotificationSent } from '../../lib/direct-debits/collection-schema.ts'
+import type { CollectionRecord } from '../../lib/direct-debits/collection.ts'
 import { decideCollection } from '../../lib/direct-debits/debit-decision.ts'
 import { noticeMail } from '../../lib/direct-debits/notices/notice-mail.ts'
 import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
@@ -16,6 +21,24 @@ import { findMandate } from '../../storage/direct-debits/mandates.ts'
 import { writeMail } from '../../storage/notices/mails.ts'
 import { CommitConflict, writeEffects } from '../../storage/sections/write-effects.ts'
 import type { DebitOutcome } from './debit-mover.ts'
+
+/**
+ * Makes the move of a collection whose customer has told the payer.
+ *
+ * @param now epoch milliseconds
+ * @throws ProblemError `validation-error` for a time to come, `invalid-transition` for a payer that was told before
+ */
+export function sentNotice(
+  { status, preNotification }: Pick<CollectionRecord, 'status' | 'preNotification'>,
+  { channel, sentAt: at = null }: PreNotificationSent,
+  now: number,
+): CollectionMove {
+  const sentAt = at === null ? now : instantOf(at)
+  if (sentAt > now) refuseField('/sentAt', 'invalid_value', 'Must not be in the future.')
+  const told = preNotification?.sentAt ?? null
+  if (status === 'pending' && told !== null) refuseTransition(`The payer was told at ${told}.`, status, [])
+  return { kind: 'notify', channel, sentAt }
+}
 
 export interface PreNotificationDeps {
   readonly database: Database

@@ -8,6 +8,7 @@ import {
   collectionList,
   CollectionReverse,
   CollectionStatusReport,
+  PreNotificationSent,
 } from '../../lib/direct-debits/collection-schema.ts'
 
 const shared = { tag: 'payments', callers: 'key', tenant: 'customer', feature: 'payments.direct_debits' } as const
@@ -76,6 +77,25 @@ export const cancelCollection = route({
   success: { status: 200, description: 'The cancelled collection.', schema: Collection },
   problems: ['not-cancellable'],
   handle: ({ params, command }, { directDebits }) => directDebits.cancelCollection(command, params.collectionId),
+})
+
+export const noteCollectionNotice = route({
+  ...shared,
+  method: 'post',
+  path: '/collections/{collectionId}/pre-notification',
+  operationId: 'noteCollectionNotice',
+  summary: 'Note that the payer was told of a collection',
+  description:
+    'For payers whom the customer tells by itself. A payer whose mandate has an e-mail address is told by the service, ' +
+    'on the day `preNotification.sendBy`.',
+  scope: 'payments:write',
+  idempotency: 'optional',
+  body: PreNotificationSent,
+  exists: async (tenant, { collectionId }, { directDebits }) =>
+    (await directDebits.getCollection(tenant, collectionId)) !== null,
+  success: { status: 200, description: 'The collection as it is now.', schema: Collection },
+  problems: ['invalid-transition'],
+  handle: ({ params, command }, { directDebits }) => directDebits.noteNotice(command, params.collectionId),
 })
 
 export const reverseCollection = route({

@@ -77,6 +77,8 @@ export interface OutboxEvent {
   readonly previousStatus: string | null
   readonly amount: bigint | null
   readonly currency: string | null
+  /** More members of the payload, as JSON text of an object; absent: none. */
+  readonly details?: string | null
 }
 
 export interface IdempotencyRow {

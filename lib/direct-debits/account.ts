@@ -64,16 +64,19 @@ export function counterpartyOf({
   scheme,
   counterparty,
 }: Pick<MandateCreate, 'direction' | 'scheme' | 'counterparty'>): MandateCounterparty {
-  const { name, kind, creditorId, address } = counterparty
+  const { name, kind, creditorId, address, email } = counterparty
   if (direction === 'pay' && (creditorId ?? '') === '')
     refuseField('/counterparty/creditorId', 'required', 'The creditor that collects needs its identifier.')
   if (direction === 'collect' && (creditorId ?? '') !== '')
     refuseField('/counterparty/creditorId', 'not_applicable', 'The counterparty is the payer, not the creditor.')
+  if (direction === 'pay' && (email ?? '') !== '')
+    refuseField('/counterparty/email', 'not_applicable', 'The counterparty collects, and is told of nothing.')
   return {
     name,
     kind: kind ?? (scheme === 'sepa_dd_b2b' ? 'business' : 'consumer'),
     ...accountFor(direction, scheme, counterparty),
     ...(creditorId === undefined || creditorId === null || creditorId === '' ? {} : { creditorId }),
+    ...(email === undefined || email === null ? {} : { email }),
     ...(address === undefined || address === null ? {} : { address: completeAddress(address) }),
   }
 }

@@ -51,10 +51,20 @@ export const Collection = Type.Object(
           channel: Words('PreNotificationChannel', ['email', 'letter', 'none']),
           sentAt: Nullable(Timestamp),
           sendBy: CalendarDate,
-          amount: Money,
-          dueDate: CalendarDate,
+          values: Type.Object(
+            {
+              amount: Money,
+              dueDate: CalendarDate,
+              reference: Type.String(),
+              creditorName: Nullable(Type.String()),
+              creditorId: Nullable(Type.String()),
+              mandateReference: Type.String(),
+              account: Nullable(Type.String({ description: 'Of the payer, its numbers masked.' })),
+            },
+            { title: 'PreNotificationValues', description: 'The values of its text.' },
+          ),
         },
-        { title: 'PreNotification' },
+        { title: 'PreNotification', description: 'Sent again when the amount or the date has changed.' },
       ),
     ),
     preNotifiedAt: Nullable(Timestamp),
@@ -158,6 +168,15 @@ export const CollectionCreate = Type.Object(
   },
 )
 export type CollectionCreate = Static<typeof CollectionCreate>
+
+export const PreNotificationSent = Type.Object(
+  {
+    channel: Words('PreNotificationSentBy', ['email', 'letter']),
+    sentAt: Type.Optional(Nullable(Timestamp, { description: 'By default now.' })),
+  },
+  { title: 'PreNotificationSent', additionalProperties: false, examples: [{ channel: 'letter' }] },
+)
+export type PreNotificationSent = Static<typeof PreNotificationSent>
 
 export const CollectionReverse = Type.Object(
   { reasonCode: ReversalReason, note: Type.Optional(Nullable(Text(1, 140))) },

@@ -58,6 +58,14 @@ export interface PreNotification {
   /** The amount and the date that it names; a change of either sends it again. */
   readonly amountMinor: string
   readonly dueDate: string
+  /** The rest of its text. */
+  readonly creditorName: string | null
+  readonly creditorId: string | null
+  readonly mandateReference: string
+  /** The payer's account, its numbers masked. */
+  readonly account: string | null
+  /** The reference of the collection. */
+  readonly reference: string
 }
 
 /** What becomes of a reversal: the bank is yet to tell, has sent the money back, or has refused to. */

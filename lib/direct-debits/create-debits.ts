@@ -89,7 +89,9 @@ export interface MandatePatch {
   readonly metadata?: Readonly<Record<string, string>>
   readonly amountLimit?: bigint | null
   readonly balance?: { readonly id: string; readonly connectionId: string }
-  readonly counterparty?: Partial<Pick<MandateCounterparty, 'name' | 'address'>>
+  readonly noticeDays?: number | null
+  /** `email` null: the customer tells the payer from now on. */
+  readonly counterparty?: Partial<Pick<MandateCounterparty, 'name' | 'address'>> & { readonly email?: string | null }
   readonly signedAt?: number
 }
 
@@ -131,7 +133,7 @@ export function patchMandate(mandate: MandateRecord | null, command: PatchMandat
     ...mandate,
     ...plain,
     ...(balance === undefined ? {} : { balanceId: balance.id, connectionId: balance.connectionId }),
-    ...(counterparty === undefined ? {} : { counterparty: { ...mandate.counterparty, ...counterparty } }),
+    ...(counterparty === undefined ? {} : { counterparty: patchedCounterparty(mandate.counterparty, counterparty) }),
     termsVersion: mandate.termsVersion + 1,
     version: mandate.version + 1,
     updatedAt: now,
@@ -161,6 +163,13 @@ export function patchMandate(mandate: MandateRecord | null, command: PatchMandat
       events: hasMoved ? [mandateEvent(next, mandate.status, context.ids, now)] : [],
     },
   }
+}
+
+function patchedCounterparty(
+  { email: former, ...before }: MandateCounterparty,
+  { email = former ?? null, ...change }: NonNullable<MandatePatch['counterparty']>,
+): MandateCounterparty {
+  return { ...before, ...change, ...(email === null ? {} : { email }) }
 }
 
 /** Makes a collection. Its sequence is decided here, of the collections that the mandate has had. */

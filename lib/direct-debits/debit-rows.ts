@@ -1,5 +1,7 @@
 /** The rows of mandates and collections: new ones, their changes, updates and events. Pure: times are epoch milliseconds. */
 import type { Effects, OutboxEvent, StatusUpdate } from '../decisions/effects.ts'
+import { timestamp } from '../base/clock.ts'
+import type { EventDetails } from '../webhooks/envelope.ts'
 import type { IdSource } from '../base/ids.ts'
 import type { CollectionRecord, CollectionStatus } from './collection.ts'
 import type { CollectionChange, CollectionRow, MandateChange, MandateRow } from './effects.ts'
@@ -47,6 +49,7 @@ const PLAIN_OF_MANDATE = [
   'balanceId',
   'connectionId',
   'amountLimit',
+  'noticeDays',
   'signedAt',
   'providerRef',
   'statusReason',
@@ -222,7 +225,12 @@ export function collectionEvent(
   ids: IdSource,
   now: number,
 ): OutboxEvent {
-  const { customerId, operatorId, shard, id: objectId, status, amount, currency } = collection
+  const { customerId, operatorId, shard, id: objectId, status, amount, currency, nextAttemptAt } = collection
+  const details: Required<EventDetails> = {
+    late: status === 'returned',
+    willRetry: nextAttemptAt !== null,
+    nextAttemptAt: nextAttemptAt === null ? null : timestamp(nextAttemptAt),
+  }
   return {
     id: ids.next(),
     createdAt: now,
@@ -236,6 +244,7 @@ export function collectionEvent(
     previousStatus,
     amount,
     currency,
+    details: JSON.stringify(details),
   }
 }
 

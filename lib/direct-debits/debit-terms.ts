@@ -18,13 +18,16 @@ const SET_UNIT = 'calendar'
 const SET_FROM = 14
 
 /**
- * Returns the notice that payers of a scheme get. Where the scheme's is two weeks, as in SEPA, the operator's setting
- * replaces it, and a customer may have set a shorter one.
+ * Returns the notice that the payer of a mandate gets. What was agreed with the payer counts (`agreedDays`). Else, where
+ * the scheme's notice is two weeks, as in SEPA, the operator's setting replaces it, and a customer may have set a shorter
+ * one.
  */
 export function noticeOf(
   { preNotification }: Pick<SchemeTerms, 'preNotification'>,
   { preNotificationDays, customerNoticeDays }: Pick<DebitTerms, 'preNotificationDays' | 'customerNoticeDays'>,
+  agreedDays: number | null,
 ): Period {
+  if (agreedDays !== null) return { count: agreedDays, unit: preNotification.unit }
   if (preNotification.unit !== SET_UNIT || preNotification.count < SET_FROM) return preNotification
   return { count: Math.min(preNotificationDays, customerNoticeDays ?? preNotificationDays), unit: SET_UNIT }
 }

@@ -50,6 +50,7 @@ export interface MandateChange {
   readonly balanceId?: string
   readonly connectionId?: string
   readonly amountLimit?: bigint | null
+  readonly noticeDays?: number | null
   readonly signedAt?: number | null
   readonly providerRef?: string | null
   readonly statusReason?: string | null

@@ -5,6 +5,7 @@ import { list } from '../contract/list.ts'
 import {
   CalendarDate,
   CurrencyCode,
+  Email,
   Metadata,
   MetadataPatch,
   Money,
@@ -30,6 +31,9 @@ export const SequenceType = Words('SequenceType', SEQUENCE_TYPES)
 const CounterpartyKind = Words('CounterpartyKind', COUNTERPARTY_KINDS)
 const AuthorisationSource = Words('AuthorisationSource', AUTHORISATION_SOURCES)
 const ConsentType = Words('ConsentType', CONSENT_TYPES)
+
+const NOTICE_DAYS_MAX = 60
+const NoticeDays = Type.Integer({ minimum: 1, maximum: NOTICE_DAYS_MAX })
 
 const account = (max: number) => Nullable(Text(1, max))
 const ACCOUNT = {
@@ -66,6 +70,7 @@ export const Mandate = Type.Object(
         ...ACCOUNT,
         creditorId: Nullable(Type.String()),
         address: Nullable(Address),
+        email: Nullable(Type.String()),
       },
       { title: 'MandateCounterparty', description: 'Numbers of accounts are masked.' },
     ),
@@ -74,6 +79,7 @@ export const Mandate = Type.Object(
     management: Words('MandateManagement', MANDATE_MANAGEMENTS),
     sequenceType: SequenceType,
     amountLimit: Nullable(Money),
+    preNotificationDays: Nullable(Type.Integer(), { description: 'In the unit of `schemeRules.preNotification`.' }),
     consentType: Nullable(ConsentType),
     authorisationSource: Nullable(AuthorisationSource),
     creditorScheme: Nullable(
@@ -160,6 +166,7 @@ const CounterpartyCreate = Type.Object(
     transitNumber: Type.Optional(ACCOUNT.transitNumber),
     creditorId: Type.Optional(Nullable(Text(1, 35))),
     address: Type.Optional(Nullable(AddressInput)),
+    email: Type.Optional(Nullable(Email, { description: 'Where the service tells the payer of collections.' })),
   },
   { title: 'MandateCounterpartyCreate', additionalProperties: false },
 )
@@ -173,6 +180,9 @@ export const MandateCreate = Type.Object(
     counterparty: CounterpartyCreate,
     sequenceType: Type.Optional(Words('MandateSequenceType', ['recurring', 'one_off', 'final'])),
     amountLimit: Type.Optional(Nullable(PositiveMoney)),
+    preNotificationDays: Type.Optional(
+      Nullable(NoticeDays, { description: 'The notice that was agreed with the payer; null: that of the scheme.' }),
+    ),
     consentType: Type.Optional(Nullable(ConsentType)),
     authorisationSource: Type.Optional(Nullable(AuthorisationSource)),
     signedAt: Type.Optional(Nullable(CalendarDate)),
@@ -200,10 +210,17 @@ export const MandateUpdate = Type.Object(
   {
     metadata: Type.Optional(MetadataPatch),
     amountLimit: Type.Optional(Nullable(PositiveMoney)),
+    preNotificationDays: Type.Optional(
+      Nullable(NoticeDays, { description: 'The notice that was agreed with the payer; null: that of the scheme.' }),
+    ),
     balanceId: Type.Optional(Uuid),
     counterparty: Type.Optional(
       Type.Object(
-        { name: Type.Optional(Text(1, 70)), address: Type.Optional(Nullable(AddressInput)) },
+        {
+          name: Type.Optional(Text(1, 70)),
+          address: Type.Optional(Nullable(AddressInput)),
+          email: Type.Optional(Nullable(Email)),
+        },
         { title: 'MandateCounterpartyUpdate', additionalProperties: false },
       ),
     ),

@@ -90,6 +90,8 @@ export interface MandateRecord {
   /** What the mandate is for: `one_off` takes one collection, `final` makes the next one the last. */
   readonly sequenceType: SequenceType
   readonly amountLimit: bigint | null
+  /** The days of notice that were agreed with the payer, in the unit of the scheme; null: those of the scheme. */
+  readonly noticeDays: number | null
   readonly consentType: ConsentType | null
   readonly authorisationSource: AuthorisationSource | null
   readonly signedAt: number | null

@@ -24,7 +24,17 @@ export interface WebhookEvent {
   readonly amount: bigint | null
   readonly currency: string | null
   readonly sandbox: boolean
+  /** More members of the payload, as JSON text of an object; null or absent: none. */
+  readonly details?: string | null
   readonly related: { readonly object: string; readonly id: string } | null
+}
+
+/** The members that events of some objects have beyond those of all. Times are RFC 3339. */
+export interface EventDetails {
+  /** Of a collection: it came back after it was collected. */
+  readonly late?: boolean
+  readonly willRetry?: boolean
+  readonly nextAttemptAt?: string | null
 }
 
 /** Makes the envelope of an event for one tenant's endpoint. The same event always gives the same bytes. */
@@ -51,6 +61,7 @@ export function envelope(
       test,
       sandbox: event.sandbox,
       related: event.related,
+      ...(event.details == null ? {} : (JSON.parse(event.details) as EventDetails)),
     },
   }
 }

@@ -39,6 +39,10 @@ export interface VerifiedEvent {
     readonly test: boolean
     readonly sandbox: boolean
     readonly related: { readonly object: string; readonly id: string } | null
+    /** Of a collection: it came back after it was collected, and whether and when it is presented again. */
+    readonly late?: boolean
+    readonly willRetry?: boolean
+    readonly nextAttemptAt?: string | null
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Alerts to a customer's users, as its alert settings demand: a low balance, a credit, a large payment; and, always, a
- * direct debit that is announced, waits for them or was refused. Derived from a range of events, in the transaction that follows them.
+ * direct debit that is announced, waits for them or was refused, a collection that came back, and a mandate that its payer has cancelled. Derived from a range of events, in the transaction that follows them.
  */
 import { formatMajor } from '../../lib/base/money.ts'
 import type { CurrencyCode } from '../../lib/base/currency.ts'
@@ -9,7 +9,7 @@ import type { NoticeType } from '../../lib/notices/notices.ts'
 import { IN_EVENT_RANGE, type EventRange } from '../outbox/outbox-cursor.ts'
 import { insertNotices, peopleInRoles } from '../notices/notices.ts'
 import type { TransactionClient } from '../db/transaction.ts'
-import { bigintExpression, expression, select } from '../db/select.ts'
+import { bigintOrNull, expression, select } from '../db/select.ts'
 
 const setting = (name: string, enabled: boolean) => `coalesce((s.value->'${name}'->>'enabled')::boolean, ${enabled})`
 const above = (name: string) => `(s.value->'${name}'->'threshold'->>'amountMinor' is null
@@ -24,24 +24,29 @@ const ALERT = select({
   type: expression<keyof typeof ALERTS>('o.type'),
   objectId: expression<string>('o.object_id'),
   customerId: expression<string>('o.customer_id'),
-  amount: bigintExpression('o.amount'),
-  currency: expression<CurrencyCode>('o.currency'),
+  amount: bigintOrNull('o.amount'),
+  currency: expression<CurrencyCode | null>('o.currency'),
   name: expression<string | null>(`case o.type
     when 'balance.low' then (select b.name from balance b where b.id = o.object_id)
     when 'payment.created' then (select p.number from payment p where p.id = o.object_id)
     when 'incoming_debit.received' then (select d.creditor_name from incoming_debit d where d.id = o.object_id)
     when 'incoming_debit.status_changed' then (select d.creditor_name from incoming_debit d where d.id = o.object_id)
+    when 'collection.status_changed' then (select c.number from collection c where c.id = o.object_id)
+    when 'mandate.status_changed' then (select m.reference from mandate m where m.id = o.object_id)
     else (select i.payer_name from incoming_payment i where i.id = o.object_id) end`),
 })
 const WANTED = `select ${ALERT.sql}
   from outbox o left join setting s on s.owner_id = o.customer_id and s.name = 'alerts'
   where ${IN_EVENT_RANGE} and not o.sandbox and o.type in ('balance.low', 'incoming_payment.received', 'payment.created', 'incoming_debit.received',
-    'incoming_debit.status_changed') and case o.type
+    'incoming_debit.status_changed', 'collection.status_changed', 'mandate.status_changed') and case o.type
     when 'balance.low' then ${setting('balanceLow', true)}
     when 'incoming_payment.received' then ${setting('incoming', false)} and ${above('incoming')}
     when 'incoming_debit.received' then o.status in ('announced', 'pending_confirmation')
     when 'incoming_debit.status_changed' then o.status = 'refused'
       and not exists (select from incoming_debit d where d.id = o.object_id and d.refusal = 'refused_by_customer')
+    when 'collection.status_changed' then o.status = 'returned'
+    when 'mandate.status_changed' then o.status = 'cancelled'
+      and not exists (select from status_update u where u.object_id = o.object_id and u.status = 'cancelled' and u.actor = 'member')
     when 'payment.created' then ${setting('largePayment', false)} and ${above('largePayment')} else false end
   order by o.created_at, o.id`
 
@@ -89,6 +94,20 @@ const ALERTS = {
     title: () => 'A direct debit was refused',
     text: (amount, name) => `A direct debit of ${amount} by ${name} was refused.`,
   },
+  'collection.status_changed': {
+    notice: 'collection_returned',
+    object: 'collection',
+    roles: ['owner', 'admin', 'accountant'],
+    title: (name) => `Collection ${name} came back`,
+    text: (amount, name) => `The collection ${name} of ${amount} came back from the bank of its payer.`,
+  },
+  'mandate.status_changed': {
+    notice: 'mandate_cancelled',
+    object: 'mandate',
+    roles: ['owner', 'admin', 'accountant'],
+    title: (name) => `Mandate ${name} was cancelled`,
+    text: (_, name) => `The payer or its bank has cancelled the mandate ${name}; its pending collections end with it.`,
+  },
 } as const satisfies Record<string, Alert>
 
 /** Writes the alerts for a range of events, as notices and mails. */
@@ -111,7 +130,8 @@ export async function tellAlerts(
     const key = `${customerId} ${alert.roles.join()}`
     if (!people.has(key)) people.set(key, peopleInRoles(client, customerId, alert.roles))
     const title = alert.title(name ?? 'unnamed')
-    const text = alert.text(`${formatMajor(amount, currency)} ${currency}`, name ?? 'somebody who is not named')
+    const money = amount === null || currency === null ? '' : `${formatMajor(amount, currency)} ${currency}`
+    const text = alert.text(money, name ?? 'somebody who is not named')
     await insertNotices(
       client,
       ids,

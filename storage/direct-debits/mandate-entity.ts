@@ -35,6 +35,7 @@ export const Mandate = defineEntity({
     counterparty: jsonText<MandateRecord['counterparty']>(),
     management: p.text().$type<MandateManagement>(),
     sequenceType: p.text().$type<SequenceType>().fieldName('sequence_type'),
+    noticeDays: p.smallint().fieldName('notice_days').nullable(),
     amountLimit: p.bigint().fieldName('amount_limit').nullable(),
     consentType: p.text().$type<ConsentType>().fieldName('consent_type').nullable(),
     authorisationSource: p.text().$type<AuthorisationSource>().fieldName('authorisation_source').nullable(),

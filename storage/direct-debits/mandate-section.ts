@@ -72,6 +72,7 @@ const CHANGEABLE = pick(COLUMNS, [
   'balanceId',
   'connectionId',
   'amountLimit',
+  'noticeDays',
   'signedAt',
   'providerRef',
   'statusReason',

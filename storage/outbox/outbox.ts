@@ -34,8 +34,8 @@ export async function writeEvent(client: pg.ClientBase, event: WrittenEvent): Pr
   writesEvents(client)
   await client.query({
     name: 'write_event',
-    text: `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status, previous_status, amount, currency, sandbox, related_object, related_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    text: `insert into outbox (id, created_at, customer_id, operator_id, shard, type, object, object_id, status, previous_status, amount, currency, sandbox, related_object, related_id, details)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [
       event.id,
       timestamp(event.createdAt),
@@ -52,6 +52,7 @@ export async function writeEvent(client: pg.ClientBase, event: WrittenEvent): Pr
       event.sandbox ?? false,
       event.related?.object ?? null,
       event.related?.id ?? null,
+      event.details ?? null,
     ],
   })
 }

@@ -128,7 +128,7 @@ const SHOWN_MS = 30 * DAY_MS
 const DELIVERY_COLUMNS = sql`d.id, d.endpoint_id, d.event_id, d.event_type, d.status, d.test, d.redelivery, d.attempt_count, d.attempts,
   ${epochMs('d.next_attempt_at')} as next_attempt_ms, ${epochMs('d.event_created_at')} as event_created_ms, ${epochMs('d.created_at')} as created_ms,
   ${epochMs('d.completed_at')} as completed_ms, e.tenant_id, e.api_version, o.customer_id, o.object, o.object_id, o.status as event_status,
-  o.previous_status, o.amount, o.currency, o.sandbox, ${sql.raw(RELATED_COLUMNS)}`
+  o.previous_status, o.amount, o.currency, o.sandbox, o.details, ${sql.raw(RELATED_COLUMNS)}`
 const DELIVERY_FROM = sql`webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
   left join outbox o on o.id = d.event_id and o.created_at = d.event_created_at ${sql.raw(RELATED_JOIN)}`
 
@@ -156,6 +156,7 @@ interface DeliveryRow {
   readonly amount: string | null
   readonly currency: string | null
   readonly sandbox: boolean | null
+  readonly details: string | null
   readonly related_object: string | null
   readonly related_id: string | null
 }
@@ -245,6 +246,7 @@ function payloadOf(row: DeliveryRow): object {
       amount: row.amount === null ? null : BigInt(row.amount),
       currency: row.currency,
       sandbox: row.sandbox === true,
+      details: row.details,
       related:
         row.related_object === null || row.related_id === null
           ? null

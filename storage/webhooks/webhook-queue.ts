@@ -68,6 +68,7 @@ const EVENT = select({
   amount: bigintOrNull('o.amount'),
   currency: expression<string | null>('o.currency'),
   sandbox: expression<boolean>('o.sandbox'),
+  details: expression<string | null>('o.details'),
   relatedObject: expression<string | null>(RELATED.object),
   relatedId: expression<string | null>(RELATED.id),
 })

@@ -232,6 +232,11 @@ const BEYOND: readonly Difference[] = [
   },
   {
     section: 'operations',
+    what: ['noteCollectionNotice'],
+    reason: 'The contract has customers tell payers by themselves, and names no operation to note it.',
+  },
+  {
+    section: 'operations',
     what: ['confirmIncomingDebit'],
     reason: 'The contract has debits wait until the customer confirms their mandate, and names no operation for it.',
   },

@@ -44,6 +44,7 @@ export const mandateOf = (scheme: MandateScheme, change: Partial<MandateRecord> 
   management: 'client',
   sequenceType: 'recurring',
   amountLimit: null,
+  noticeDays: null,
   consentType: null,
   authorisationSource: null,
   signedAt: null,

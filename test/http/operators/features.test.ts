@@ -25,11 +25,11 @@ const GATED: Readonly<Record<Feature, string>> = {
     'listBulkPayments revalidateBulkPayment submitBulkPayment',
   'payments.direct_debits':
     'applyCollectionResponse cancelCollection cancelMandate confirmIncomingDebit createCollection createMandate ' +
-    'downloadCollectionFile getCollection getCollectionFile getCollectionResponse getDebitControls getIncomingDebit ' +
-    'getMandate getMandateDocument listCollectionFiles listCollectionResponseLines listCollectionResponses ' +
-    'listCollections listIncomingDebits listMandates refundIncomingDebit refuseIncomingDebit reportCollectionStatus ' +
-    'reportMandateStatus reverseCollection simulateCollectionStatus simulateMandateStatus updateDebitControls updateMandate ' +
-    'uploadCollectionResponse',
+    'downloadCollectionFile getCollection getCollectionFile getCollectionResponse getDebitControls ' +
+    'getIncomingDebit getMandate getMandateDocument listCollectionFiles listCollectionResponseLines ' +
+    'listCollectionResponses listCollections listIncomingDebits listMandates noteCollectionNotice ' +
+    'refundIncomingDebit refuseIncomingDebit reportCollectionStatus reportMandateStatus reverseCollection ' +
+    'simulateCollectionStatus simulateMandateStatus updateDebitControls updateMandate uploadCollectionResponse',
   'payments.funds_requests':
     'allocateIncomingPayment cancelFundsRequest createFundsRequest getFundsRequest listFundsRequests remindFundsRequest ' +
     'updateFundsRequest',

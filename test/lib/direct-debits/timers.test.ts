@@ -18,6 +18,11 @@ t.test('what is due on a collection follows from its status, in every scheme', a
       sendBy: '2026-12-01',
       amountMinor: '1',
       dueDate: '2026-12-15',
+      creditorName: 'Example',
+      creditorId: null,
+      mandateReference: 'WB1',
+      account: null,
+      reference: 'Fee',
     } as const
     const due = (change: Parameters<typeof collectionOf>[1]) =>
       dueOfCollection(collectionOf(scheme, { dueDate: '2026-12-15', ...change }))?.reason ?? null
@@ -103,8 +108,10 @@ t.test('notices are those of the scheme; SEPA follows operator and customer, whi
   ] as const)
     for (const scheme of MANDATE_SCHEMES)
       t.strictSame(
-        noticeOf(DEBIT_SCHEMES[scheme], { preNotificationDays: operator, customerNoticeDays: customer }),
+        noticeOf(DEBIT_SCHEMES[scheme], { preNotificationDays: operator, customerNoticeDays: customer }, null),
         scheme.startsWith('sepa') ? { count: days, unit: 'calendar' } : DEBIT_SCHEMES[scheme].preNotification,
         scheme,
       )
+  const terms = { preNotificationDays: 14, customerNoticeDays: null }
+  t.strictSame(noticeOf(DEBIT_SCHEMES.bacs_dd, terms, 3), { count: 3, unit: 'working' }, 'what was agreed counts')
 })
