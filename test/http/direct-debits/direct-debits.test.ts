@@ -159,7 +159,7 @@ t.test('a collection is made, collected, returned and collected again, with its 
     sequenceType: 'first',
     amount: euros(2_500),
     number: /^COL/,
-    preNotification: { dueDate, sentAt: null },
+    preNotification: { sentAt: null, values: { dueDate } },
     attempts: [],
     cancellable: true,
     transactionId: null,
