@@ -17,7 +17,7 @@ export interface ConnectionAccounts {
 
 export interface CashLeg {
   readonly subject: { readonly object: CashSubject; readonly id: string }
-  /** The customer whose balance the money is of. */
+  /** The customer whose balance the money is of; the operator, for its own money. */
   readonly customerId: string
   readonly operatorId: string
   readonly shard: number

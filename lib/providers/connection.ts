@@ -157,6 +157,7 @@ const TIES = {
   waitingCredits: { text: (count) => `${count} credits wait for an owner or a review` },
   exchanges: { text: (count) => `${count} exchanges or contracts are open` },
   debits: { text: (count) => `${count} direct debits or collections are not over` },
+  mandates: { text: (count) => `${count} mandates are bound to it: end them, or have them made at another connection` },
   holds: { text: (count) => `${count} transfers or credits are held for a review or a recall` },
   balances: { text: (count) => `${count} balances have not moved` },
   files: { text: (count) => `${count} files of orders are not sent` },
@@ -177,11 +178,23 @@ export interface ConnectionTies extends Readonly<Record<keyof typeof TIES, numbe
   readonly accounts: readonly OpenAccount[]
 }
 
+/** The account of the money at the bank. When nothing else is left, it is the operator's own: fees, less charges. */
+const AT_BANK: AccountKey = 'nostro'
+
 /**
- * The account that may keep an amount at a connection that retires: the fees and the operator's own money, which the
- * operator takes from its bank by itself.
+ * The money at a connection that is the operator's own, as nothing of customers is left there; none before.
+ *
+ * @returns the accounts of money at the bank that are not zero
  */
-const LEFT_AT_BANK: AccountKey = 'nostro'
+export function ownMoneyLeft({
+  accounts,
+  balances,
+  waitingCredits,
+  exchanges,
+}: ConnectionTies): readonly OpenAccount[] {
+  const isEmpty = balances + waitingCredits + exchanges === 0 && accounts.every(({ key }) => key === AT_BANK)
+  return isEmpty ? accounts : []
+}
 
 /**
  * Checks whether a connection may retire (`draining`), or be given up though it was never active; null when it may.
@@ -195,14 +208,15 @@ export function retirementProblem(status: ConnectionStatus, ties: ConnectionTies
       const count = ties[tie as keyof typeof TIES]
       return count === 0 || (isLeft && 'deleted' in rest) ? [] : [{ tie, count, message: text(count) }]
     }),
-    ...ties.accounts
-      .filter(({ key }) => !isLeft || key !== LEFT_AT_BANK)
-      .map(({ key, currency, amount }) => ({
-        tie: 'ledger',
-        account: key,
-        balance: moneyJson({ amountMinor: amount, currency: currency as CurrencyCode }),
-        message: `the account ${key} in ${currency} is not zero`,
-      })),
+    ...ties.accounts.map(({ key, currency, amount }) => ({
+      tie: 'ledger',
+      account: key,
+      balance: moneyJson({ amountMinor: amount, currency: currency as CurrencyCode }),
+      message:
+        isLeft && key === AT_BANK
+          ? `money in ${currency} is left at the bank, which a migration moves when all else is gone`
+          : `the account ${key} in ${currency} is not zero`,
+    })),
   ]
   if (reasons.length === 0) return null
   const what = reasons.map(({ message }) => message).join(', ')

@@ -10,8 +10,11 @@ export interface ProviderEvent {
   readonly receivedAt: number
 }
 
-/** The kinds of objects whose money crosses two connections. */
-export const CASH_SUBJECTS = ['payment', 'incoming_payment', 'incoming_debit', 'collection'] as const
+/**
+ * The kinds of objects whose money crosses two connections. `connection`: the operator's own money, which leaves after the
+ * balances.
+ */
+export const CASH_SUBJECTS = ['payment', 'incoming_payment', 'incoming_debit', 'collection', 'connection'] as const
 export type CashSubject = (typeof CASH_SUBJECTS)[number]
 
 /**

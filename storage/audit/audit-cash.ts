@@ -1,12 +1,14 @@
 /** Audit checks of the cash that moves between two connections (L21). */
 import type { Check } from './audit-check.ts'
 
-/** Money of customers that a bank takes in or pays out, with the connection of that bank. */
+/** Money that a bank takes in or pays out, with the connection of that bank: of customers, and of the operator itself. */
 const SUBJECTS = `
   select 'payment' as object, id, customer_id, operator_id, currency, connection_id, paying_balance_id as balance_id from payment
   union all select 'incoming_payment', id, customer_id, operator_id, currency, connection_id, balance_id from incoming_payment
   union all select 'incoming_debit', id, customer_id, operator_id, currency, connection_id, balance_id from incoming_debit
-  union all select 'collection', id, customer_id, operator_id, currency, connection_id, balance_id from collection`
+  union all select 'collection', id, customer_id, operator_id, currency, connection_id, balance_id from collection
+  union all select 'connection', k.id, k.operator_id, k.operator_id, c.currency, k.id, null from provider_connection k
+    cross join (select distinct currency from cash_order where subject_object = 'connection') c`
 
 /** The rules by which the money of a balance comes in at its bank, or comes back to it; and by which it leaves. */
 const INWARD = `('L01', 'L04', 'L06', 'L13')`
@@ -31,7 +33,7 @@ export const CASH_CHECKS: readonly Check[] = [
         select l.source_object, l.source_id, l.occurrence, l.amount, l.currency, l.customer_id, c.connection_id as paid_by, d.connection_id as paid_to from posting l
         join account d on d.id = l.debit_account and d.key = 'nostro' join account c on c.id = l.credit_account and c.key = 'nostro'
         where l.source_object in ('payment', 'cash_order') and l.rule = 'L21') l on l.source_id = o.id
-      left join subject s on s.object = o.subject_object and s.id = o.subject_id
+      left join subject s on s.object = o.subject_object and s.id = o.subject_id and s.currency = o.currency
       left join payment p on p.id = o.id left join incoming_payment i on i.id = marked_id(o.id, 1)
       where not coalesce(l.occurrence = 1 and l.amount = o.amount and l.currency = o.currency and l.customer_id = o.customer_id
         and o.from_connection_id <> o.to_connection_id and l.paid_by = o.from_connection_id and l.paid_to = o.to_connection_id

@@ -1,5 +1,6 @@
 /** Connections to banking partners as staff read them, with their health and what is in flight. */
 import { sql } from 'kysely'
+import { OPEN_MANDATE_STATUSES } from '../../lib/direct-debits/mandate.ts'
 import type { ConnectionTies, ProbeResult } from '../../lib/providers/connection.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import { plainArray } from '../db/array-literal.ts'
@@ -89,12 +90,16 @@ const TIE_COUNTS = {
   exchanges: `select count(*) from exchange x where x.connection_id = $1 and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out')
     and not exists (select from fx_order o where o.exchange_id = x.id)`,
   debits: `select (select count(*) from incoming_debit d where d.connection_id = $1 and (d.status in ('announced', 'pending_confirmation') or d.answer_due_at is not null))
-    + (select count(*) from collection c where c.connection_id = $1 and c.status in ('submitted', 'exception'))`,
+    + (select count(*) from collection c where c.connection_id = $1
+      and (c.status in ('pending', 'submitted', 'exception') or c.reversal_status = 'pending'))`,
+  mandates: `select count(*) from mandate m where m.connection_id = $1 and (m.end_due_at is not null
+    or (m.direction = 'collect' and m.status in (${OPEN_MANDATE_STATUSES.map((status) => `'${status}'`).join(', ')})))`,
   holds: `select (select count(*) from compliance_hold h join transfer_order o on o.transfer_id = h.subject_id
       where h.status = 'open' and h.subject_type = 'transfer' and $1 in (o.from_connection_id, o.to_connection_id))
     + (select count(*) from hold h join incoming_payment n on n.id = h.subject_id where h.status = 'active' and h.subject_type = 'recall' and n.connection_id = $1)`,
   balances: `select count(*) from balance b where b.connection_id = $1 and b.status <> 'closed'`,
-  files: `select count(*) from provider_file f where f.connection_id = $1 and f.direction = 'out' and f.due_at is not null`,
+  files: `select (select count(*) from provider_file f where f.connection_id = $1 and f.direction = 'out' and f.due_at is not null)
+    + (select count(*) from collection_file f where f.connection_id = $1 and f.status = 'gathering')`,
   events: `select (select count(*) from provider_inbox e where e.due_at is not null and e.connection_id = $1)
     + (select count(*) from provider_inbox e join provider_connection k on k.id = e.connection_id
       where e.status = 'failed' and e.operator_id = k.operator_id and k.id = $1)`,

@@ -3,7 +3,8 @@
  * cash leg, the new connection, and new account details. A balance of which something is under way at the old partner
  * waits, and the job with it; a job that is begun again goes on with what is left.
  *
- * The cash itself is moved by the operator between its accounts; the sandbox bank does that by itself.
+ * The cash itself is moved by the operator between its accounts; the sandbox bank does that by itself. When nothing of
+ * customers is left, the operator's own money follows, of which the banks are told by an order.
  */
 import { MINUTE_MS, dateIn, type Clock } from '../../../lib/base/clock.ts'
 import type { IdSource } from '../../../lib/base/ids.ts'
@@ -12,8 +13,11 @@ import { REPLACED_FOR_MS } from '../../../lib/accounts/requests.ts'
 import { NO_RESULT } from '../../../lib/jobs/job.ts'
 import { entry, NO_BALANCE, type InternalAccounts } from '../../../lib/ledger/entry.ts'
 import type { Posting } from '../../../lib/ledger/posting.ts'
+import { moveCash } from '../../../lib/providers/cash-leg.ts'
+import { ownMoneyLeft, type OpenAccount } from '../../../lib/providers/connection.ts'
+import { shardOf } from '../../../lib/shards/shard.ts'
 import type { Database } from '../../../storage/db/database.ts'
-import { inTransaction, type TransactionClient } from '../../../storage/db/transaction.ts'
+import { inTransaction, through, type TransactionClient } from '../../../storage/db/transaction.ts'
 import type { InternalAccountCache } from '../../../storage/journal/internal-account-cache.ts'
 import { writeEvent } from '../../../storage/outbox/outbox.ts'
 import {
@@ -32,6 +36,7 @@ import {
   type MovingBalance,
 } from '../../../storage/providers/connection-moves.ts'
 import { writeEffects } from '../../../storage/sections/write-effects.ts'
+import { readTies } from '../../../storage/providers/provider-connection-queries.ts'
 import type { MoveCash } from '../cash/cash-orders.ts'
 import { JobPaused, type JobContext, type JobOutcome, type JobWork } from '../../jobs/jobs.ts'
 import type { JobRecord } from '../../../storage/jobs/jobs.ts'
@@ -82,8 +87,46 @@ async function migrate(deps: MigrationDeps, job: JobRecord, { progress, signal }
   }
   if (waiting > 0) throw new JobPaused(clock.now() + AGAIN_MS)
   const sums = await sumsMoved(database, { connectionId, jobId: job.id })
-  const counts = Object.fromEntries([...sums].map(([currency, sum]) => [`${currency}Minor`, Number(sum)]))
+  const own = await moveOwnMoney(deps, job)
+  const counts = Object.fromEntries([
+    ...[...sums].map(([currency, sum]) => [`${currency}Minor`, Number(sum)]),
+    ...own.map(({ currency, amount }) => [`${currency}OwnMinor`, Number(amount)]),
+  ])
   return { result: { ...NO_RESULT, rows: moved, counts: { balances: moved, ...counts } }, fileId: null }
+}
+
+/**
+ * Moves the operator's own money (L21), when nothing of customers is left at the old connection; otherwise the next
+ * migration does. An amount below zero, which the operator owes there, comes from the new connection.
+ *
+ * @returns what was moved
+ */
+async function moveOwnMoney(
+  { database, clock, ids, accounts }: MigrationDeps,
+  { operatorId, request }: JobRecord,
+): Promise<readonly OpenAccount[]> {
+  const { fromConnectionId, toConnectionId } = request as MigrationRequest
+  return await inTransaction(database, async (client) => {
+    if (!(await keepsMoving(client, { operatorId, fromConnectionId, toConnectionId }))) return []
+    const left = ownMoneyLeft(await readTies(through(client), fromConnectionId))
+    const now = clock.now()
+    const reader = accounts.within(client)
+    for (const { currency, amount } of left) {
+      const at = async (connectionId: string) => ({
+        connectionId,
+        accounts: await reader.accounts({ operatorId, connectionId, currency }),
+      })
+      const [from, to] = [await at(fromConnectionId), await at(toConnectionId)]
+      const leg = {
+        subject: { object: 'connection', id: fromConnectionId },
+        ...{ customerId: operatorId, operatorId, shard: shardOf(operatorId), currency },
+        ...(amount < 0n ? { amount: -amount, from: to, to: from } : { amount, from, to }),
+        description: 'Money of the operator moved to another connection',
+      } as const
+      await writeEffects({ client, now }, moveCash(leg, { ids, now }))
+    }
+    return left
+  })
 }
 
 /**

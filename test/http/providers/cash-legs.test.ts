@@ -8,9 +8,10 @@ import { until } from '../../support/until.ts'
 import { createWorld, paymentBody, type World } from '../../support/world.ts'
 import { setFourEyes } from '../compliance/staff.ts'
 import { received, rowReaching } from '../incoming-payments/support.ts'
+import { eur } from '../payments/platform-support.ts'
 import { endDay } from '../reconciliation/support.ts'
 import { cashAt, connectTo, legsOf, reconcileAt } from './cash-support.ts'
-import { jobOf, migrate, PATH, replace } from './migration-support.ts'
+import { jobOf, migrate, PATH, proven, replace } from './migration-support.ts'
 
 /** Amounts by which the sandbox bank fails a payment, sends one back that has arrived, and keeps one on its way. */
 const FAILS = 1_301
@@ -137,7 +138,8 @@ t.test('money that reaches the old connection of a balance that has moved', asyn
   const jobId = await migrate([admin, second], oldId)
   await until('the balances have moved', async () => (await jobOf(admin, jobId)).status === 'succeeded')
   t.equal(await homeOf(world), newId)
-  const fees = (await cashAt(world, oldId)).books
+  const left = (await cashAt(world, oldId)).books
+  t.equal(left, 0, 'the balances took all there was')
   const leg = (amount: number) => [{ by: oldId, to: newId, amount }]
 
   const credited = await creditAt(oldId, 2_000)
@@ -179,7 +181,31 @@ t.test('money that reaches the old connection of a balance that has moved', asyn
   await rowReaching(world, recalled, 'return_state', 'settled')
   t.strictSame(await legsOf(world, recalled), [{ by: newId, to: oldId, amount: 3_000 }], 'a credit that goes back')
 
-  t.equal((await cashAt(world, oldId)).books, fees, 'nothing of it stays at the old connection')
+  t.equal((await cashAt(world, oldId)).books, left, 'nothing of it stays at the old connection')
+
+  await t.test('the own money of the operator follows by another migration', async (t) => {
+    await world.query(
+      `update membership m set role = 'treasury' from platform_user u where u.id = m.user_id and u.email like 'compliance@%'`,
+    )
+    const treasurer = await world.person('compliance').signIn()
+    const funding = { kind: 'house_funding', connectionId: oldId, amount: eur(7_500), reason: 'Wire of 3 May.' }
+    const asked = await treasurer.post<{ id: string }>('/ledger/adjustments', funding, {
+      'idempotency-key': randomUUID(),
+    })
+    t.equal(asked.status, 202, asked.text)
+    t.equal((await admin.post(`/ledger/adjustments/${asked.body.id}/approve`)).status, 200)
+    await world.query(
+      `insert into sandbox_booking (id, connection_id, currency, reference, direction, amount, booked_at, code) values ($1, $2, 'EUR', $3, 'CRDT', 7500, $4, 'RCDT')`,
+      [randomUUID(), oldId, asked.body.id, new Date(world.now())],
+    )
+    const refused = await proven(admin, `${PATH}/${oldId}/retire`)
+    t.match(refused.problem, { status: 409, reasons: [{ tie: 'ledger', account: 'nostro', balance: eur(7_500) }] })
+    t.match(refused.problem.detail, /money in EUR is left at the bank/)
+    const again = await migrate([admin, second], oldId)
+    await until('the rest has moved', async () => (await jobOf(admin, again)).status === 'succeeded')
+    t.match(await jobOf(admin, again), { result: { counts: { balances: 0, EUROwnMinor: 7_500 } } })
+    t.strictSame(await legsOf(world, oldId), leg(7_500))
+  })
   await until('the banks have booked all legs', async () => {
     const open = await world.query('select from cash_order where from_booked_at is null or to_booked_at is null')
     return open.length === 0
@@ -187,6 +213,8 @@ t.test('money that reaches the old connection of a balance that has moved', asyn
   const day = endDay(world)
   for (const id of [oldId, newId])
     t.match(await reconcileAt(world, id, day), { status: 'matched', unexplained: { amountMinor: '0' } })
+  await admin.signIn()
+  t.equal((await proven(admin, `${PATH}/${oldId}/retire`)).status, 200)
   const late = `update connection_move set moved_at = moved_at`
   await tamper(t, world, [`${late} + interval '1 day'`, `${late} - interval '1 day'`], /money and its cash/)
 })

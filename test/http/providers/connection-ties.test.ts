@@ -8,6 +8,7 @@ import { createWorld, transferBody } from '../../support/world.ts'
 import { money, pay, rowReaching, shut } from '../incoming-payments/support.ts'
 
 const PATH = '/provider-connections'
+const DAY_MS = 86_400_000
 
 interface Reason {
   readonly tie: string
@@ -70,6 +71,22 @@ t.test('a connection goes when nothing is left of it', async (t) => {
       const { body } = await held.client.get<{ status: string }>(`/transfers/${transfer.id}`)
       return body.status === 'on_hold'
     })
+    const collecting = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
+    const mandate = await collecting.client.post<{ id: string }>('/mandates', {
+      ...{ direction: 'collect', scheme: 'sepa_dd_core', reference: '', balanceId: collecting.balanceIds[0] },
+      counterparty: { name: 'Jane Payer', iban: 'NL77SBOX0100000001' },
+    })
+    t.equal(mandate.status, 201, mandate.text)
+    const collection = await collecting.client.post('/collections', {
+      ...{ mandateId: mandate.body.id, amount: money(2_500), reference: 'Fee' },
+      dueDate: new Date(world.now() + 30 * DAY_MS).toISOString().slice(0, 10),
+    })
+    t.equal(collection.status, 201, collection.text)
+    await world.query(
+      `insert into collection_file (id, operator_id, connection_id, kind, scheme, currency, creditor_id, creditor_name, settlement_date, format, message_id, status, created_at)
+       select gen_random_uuid(), operator_id, id, 'collections', 'sepa_dd_core', 'EUR', 'C', 'C', '2026-12-01', 'pain.008', 'M1', 'gathering', now() from provider_connection where id = $1`,
+      [firstId],
+    )
     const secondId = (await proven(PATH, { provider: 'sandbox', name: 'Next bank' })).body.id
     await admin.post(`${PATH}/${secondId}/verify`)
     t.equal((await proven(`${PATH}/${secondId}/activate`)).status, 200)
@@ -91,7 +108,16 @@ t.test('a connection goes when nothing is left of it', async (t) => {
     )
     const refused = await proven(`${PATH}/${firstId}/retire`)
     t.match(refused.problem, { status: 409, code: 'invalid-transition', inFlight: 0, balances: 2 })
-    t.strictSame(reasonsOf(refused), ['waitingCredits 1', 'holds 1', 'balances 2', 'files 1', 'ledger unallocated'])
+    t.strictSame(reasonsOf(refused), [
+      'waitingCredits 1',
+      'debits 1',
+      'mandates 1',
+      'holds 1',
+      'balances 2',
+      'files 2',
+      'ledger nostro',
+      'ledger unallocated',
+    ])
     await world.audit()
   })
 })

@@ -11,6 +11,7 @@ import {
   CONNECTION_STATUSES,
   fingerprintOf,
   moveConnection,
+  ownMoneyLeft,
   retirementProblem,
   type ConnectionTies,
   statusAfterChange,
@@ -55,6 +56,7 @@ const NO_TIES: ConnectionTies = {
     waitingCredits: 0,
     exchanges: 0,
     debits: 0,
+    mandates: 0,
     holds: 0,
     balances: 0,
     files: 0,
@@ -71,7 +73,7 @@ t.test('a connection retires when nothing is left at its partner', async (t) => 
   t.equal(draining({}), null)
   t.match(draining({ inFlight: 2 }), { extra: { currentStatus: 'draining', inFlight: 2, balances: 0 } })
   t.match(draining({ balances: 3 }), { detail: /3 balances have not moved/ })
-  for (const tie of ['waitingCredits', 'exchanges', 'debits', 'holds', 'files', 'events'] as const)
+  for (const tie of ['waitingCredits', 'exchanges', 'debits', 'mandates', 'holds', 'files', 'events'] as const)
     t.match(draining({ [tie]: 4 }), { extra: { reasons: [{ tie, count: 4 }] } })
   for (const tie of ['rules', 'webhooks'] as const) {
     t.equal(draining({ [tie]: 1 }), null, `${tie} end with the connection`)
@@ -79,9 +81,13 @@ t.test('a connection retires when nothing is left at its partner', async (t) => 
   }
   const account = (key: 'nostro' | 'unallocated') => ({ accounts: [{ key, currency: 'EUR', amount: 5n }] })
   const ledger = { extra: { reasons: [{ tie: 'ledger', balance: { amountMinor: '5', currency: 'EUR' } }] } }
-  t.equal(draining(account('nostro')), null, 'the own money of the operator')
+  t.match(draining(account('nostro')), ledger, 'also the own money of the operator')
   t.match(draining(account('unallocated')), ledger)
   t.match(draft(account('nostro')), ledger)
+  const own = (ties: Partial<ConnectionTies>) => ownMoneyLeft({ ...NO_TIES, ...account('nostro'), ...ties }).length
+  t.equal(own({ inFlight: 1, files: 2 }), 1, 'the own money may leave when nothing of customers is left')
+  for (const tie of ['balances', 'waitingCredits', 'exchanges'] as const) t.equal(own({ [tie]: 1 }), 0, tie)
+  t.equal(own({ accounts: [...account('nostro').accounts, ...account('unallocated').accounts] }), 0)
 })
 
 t.test('a fingerprint tells credentials apart, of one connection alone', async (t) => {
