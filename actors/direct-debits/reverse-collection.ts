@@ -35,7 +35,7 @@ export async function reverseCollectionOf(
     (): ReverseCollection => ({
       kind: 'reverse_collection',
       collection,
-      counterpartyKind: mandate.counterparty.kind,
+      counterparty: { name: mandate.counterparty.name, kind: mandate.counterparty.kind },
       reasonCode,
       note,
       accounts: internal,

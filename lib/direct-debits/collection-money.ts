@@ -8,6 +8,7 @@ import type { Effects } from '../decisions/effects.ts'
 import { entry, type EntryOptions, type InternalAccounts } from '../ledger/entry.ts'
 import type { Posting } from '../ledger/posting.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
+import { transactionId } from '../ledger/transaction-id.ts'
 import type { CollectionMove } from './collection-moves.ts'
 import { returnableOf, type CollectionRecord } from './collection.ts'
 import type { DebitRowContext } from './debit-rows.ts'
@@ -21,6 +22,11 @@ export interface DebitContext extends DebitRowContext {
   readonly valueDate: string
   /** Until when collected money is held as a reserve, epoch milliseconds; null: it is not. */
   readonly reserveUntil: number | null
+}
+
+/** The same, with the name of the mandate's counterparty, which lines of the balance show. */
+export interface DebitMoneyContext extends DebitContext {
+  readonly counterparty: string
 }
 
 /** How often money was collected, or came back, before: each time is an entry of its own (`occurrence`). */
@@ -45,7 +51,7 @@ function booked(
   collection: CollectionRecord,
   rule: RuleId,
   amounts: Amounts,
-  { ids, accounts, valueDate }: DebitContext,
+  { ids, accounts, valueDate, counterparty }: DebitMoneyContext,
   now: number,
   occurrence: number,
   { entryId = ids.next(), reverses }: { readonly entryId?: string; readonly reverses?: EntryOptions['reverses'] } = {},
@@ -64,17 +70,22 @@ function booked(
     occurrence,
     description: `Collection ${number}${TEXTS[rule] ?? ''}`,
     reference,
+    counterparty,
     bookedAt: now,
     valueDate,
   })
 }
 
-/** Builds the postings of collected money (L50, L51). */
-function collected(before: CollectionRecord, amount: bigint, context: DebitContext, now: number): Posting[] {
+/**
+ * Builds the postings of collected money (L50, L51). The entry of the first credit is derived, so that its transaction
+ * has the id of the collection, as the transaction of a payment has the payment's.
+ */
+function collected(before: CollectionRecord, amount: bigint, context: DebitMoneyContext, now: number): Posting[] {
   const occurrence = timesBefore(before, 'collected') + 1
+  const entryOf = occurrence === 1 ? { entryId: transactionId(before.id, 'other_side') } : {}
   return [
     ...booked(before, 'L50', { C: amount }, context, now, occurrence),
-    ...booked(before, 'L51', { C: amount }, context, now, occurrence),
+    ...booked(before, 'L51', { C: amount }, context, now, occurrence, entryOf),
   ]
 }
 
@@ -85,7 +96,7 @@ function collected(before: CollectionRecord, amount: bigint, context: DebitConte
 function returned(
   before: CollectionRecord,
   { amount, fee }: Extract<CollectionMove, { kind: 'return' }>,
-  context: DebitContext,
+  context: DebitMoneyContext,
   now: number,
 ): Posting[] {
   const occurrence = timesBefore(before, 'returned') + 1
@@ -106,7 +117,7 @@ function reversalMoney(
   before: CollectionRecord,
   { reversal }: CollectionRecord,
   { kind }: Pick<CollectionMove, 'kind'>,
-  context: DebitContext,
+  context: DebitMoneyContext,
   now: number,
 ): Effects {
   if (reversal === null) throw new Error(`The collection ${before.id} has no reversal.`)
@@ -133,7 +144,7 @@ export function moneyOf(
   before: CollectionRecord,
   after: CollectionRecord,
   move: CollectionMove,
-  context: DebitContext,
+  context: DebitMoneyContext,
   now: number,
 ): { readonly collection: CollectionRecord; readonly effects: Effects } {
   switch (move.kind) {

@@ -201,7 +201,8 @@ export function decideCollection(mandate: MandateRecord | null, command: MoveCol
   if ('refused' in made)
     return event === null ? refuseDebit(mandate, command, made.refused, now) : ignored(mandate, before.status)
   const presented = { ...made.collection, amendment: amendmentAfter(mandate, before, move) }
-  const money = moneyOf(before, presented, move, reserveOf(command), now)
+  const { name: counterparty } = mandate.counterparty
+  const money = moneyOf(before, presented, move, { ...reserveOf(command), counterparty }, now)
   const after = timedCollection(money.collection)
   const follows = mandateAfter(mandate, after, command, now)
   if (follows === null) return stale(mandate)

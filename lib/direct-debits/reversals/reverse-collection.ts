@@ -16,13 +16,14 @@ import { collectionJson } from '../collection-view.ts'
 import { returnableOf, type CollectionRecord } from '../collection.ts'
 import { movedRows } from '../debit-rows.ts'
 import { reversalProblem, type ReversalReason } from '../reversal.ts'
-import type { CounterpartyKind } from '../schemes.ts'
+import type { MandateCounterparty } from '../mandate.ts'
 
 export interface ReverseCollection extends Recorded {
   readonly kind: 'reverse_collection'
   /** The collection as it was read. */
   readonly collection: CollectionRecord
-  readonly counterpartyKind: CounterpartyKind
+  /** The payer of the mandate. */
+  readonly counterparty: Pick<MandateCounterparty, 'name' | 'kind'>
   readonly reasonCode: ReversalReason
   readonly note: string | null
   readonly accounts: InternalAccounts
@@ -46,9 +47,9 @@ export function reverseCollection(
   command: ReverseCollection,
   now: number,
 ): BalanceDecision<CollectionReversed> {
-  const { collection, counterpartyKind, reasonCode, note, accounts, valueDate, key } = command
+  const { collection, counterparty, reasonCode, note, accounts, valueDate, key } = command
   if (balance === null) throw new Error(`The collection ${collection.id} is of a balance that does not exist.`)
-  const late = reversalProblem(collection, counterpartyKind, now)
+  const late = reversalProblem(collection, counterparty.kind, now)
   if (late !== null) return refuse(balance, command, now, late)
   const barred = moneyProblem(balance, 'pay')
   if (barred !== null) return unrecorded(balance, barred)
@@ -65,7 +66,10 @@ export function reverseCollection(
   const move = { kind: 'reverse', id: ids.next(), reasonCode, note, amount } as const
   const moved = moveCollection(collection, move, now)
   if ('refused' in moved) return refuse(balance, command, now, moved.refused)
-  const context = { ids, by: 'member', accounts, valueDate, reserveUntil: null } as const
+  const context = {
+    ...({ ids, by: 'member', accounts, valueDate, reserveUntil: null } as const),
+    counterparty: counterparty.name,
+  }
   const { effects } = moneyOf(collection, moved.collection, move, context, now)
   return {
     state: { ...balance, available: balance.available + reserved - amount },

@@ -5,6 +5,8 @@ import { DAY_MS } from '../../../lib/base/clock.ts'
 import type { Balance } from '../../../lib/balances/balance-schema.ts'
 import type { Collection } from '../../../lib/direct-debits/collection-schema.ts'
 import type { Mandate } from '../../../lib/direct-debits/mandate-schema.ts'
+import type { Transaction } from '../../../lib/transactions/transaction-schema.ts'
+import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 
 const world = await createWorld({ stillClock: true })
@@ -75,6 +77,26 @@ t.test('a collection goes back, once, and the bank confirms it', async (t) => {
   t.match(
     (await client.post(`/simulations/direct-debits/collections/${id}/status`, { status: 'collected' })).status,
     409,
+  )
+})
+
+t.test('its lines are transactions that name the payer, and the collection names the first', async (t) => {
+  const { id, transactionId } = await collected()
+  t.equal((await reverse(id)).status, 200)
+  const counterparty = { name: 'Jane Payer' }
+  const source = { object: 'collection', id }
+  const credit = await until('its transactions', async () => {
+    const { body, status } = await client.get<Transaction>(`/transactions/${transactionId}`)
+    return status === 200 && body
+  })
+  t.match(credit, { type: 'collection', direction: 'in', amount: EUROS, counterparty, source })
+  const listed = await until('the way back', async () => {
+    const { data } = (await client.list<Transaction>('/transactions', { limit: '3' })).body
+    return data.some(({ type, source: { id: cause } }) => type === 'collection_return' && cause === id) && data
+  })
+  t.match(
+    listed.find(({ source: { id: cause }, type }) => cause === id && type === 'collection_return'),
+    { direction: 'out', amount: EUROS, counterparty },
   )
 })
 

@@ -42,7 +42,7 @@ const reverse = (collection: CollectionRecord, of: Partial<BalanceState> = {}, n
     {
       kind: 'reverse_collection',
       collection,
-      counterpartyKind: 'consumer',
+      counterparty: { name: 'Ada Payer', kind: 'consumer' },
       reasonCode: 'DUPL',
       note: 'Twice',
       accounts: CONTEXT.accounts,
