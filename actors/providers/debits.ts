@@ -5,7 +5,7 @@
  * A partner knows an order by our reference and accepts a reference only once, however often it is sent. Its messages
  * about mandates and collections arrive at least once, in any order (lib/direct-debits/debit-messages.ts).
  */
-import type { DebitMessage } from '../../lib/direct-debits/debit-messages.ts'
+import type { CollectionMessage, DebitMessage } from '../../lib/direct-debits/debit-messages.ts'
 import type { MandateCounterparty } from '../../lib/direct-debits/mandate.ts'
 import type { SequenceType } from '../../lib/direct-debits/schemes.ts'
 import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
@@ -100,6 +100,13 @@ export interface DebitPartner {
   cancel(mandates: readonly DebitQuestion[]): Promise<ReadonlySet<string>>
   /** Asks for the outcome of orders; one without an answer is absent. @throws when the partner does not answer */
   status(questions: readonly DebitQuestion[]): Promise<ReadonlyMap<string, DebitStatus>>
+}
+
+/** A message about a collection of which a file of the partner tells; the reference is the collection's id. */
+export type CollectionTold = Omit<CollectionMessage, 'collectionId' | 'connectionId'> & {
+  readonly reference: string
+  readonly shard: number
+  readonly connectionId: string
 }
 
 /** Takes messages; resolves with the ids of the messages that need not be sent again. */

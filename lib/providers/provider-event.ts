@@ -52,7 +52,7 @@ export const MESSAGE_OUTCOMES = [
 export type MessageOutcome = (typeof MESSAGE_OUTCOMES)[number]
 
 /** The kinds of resources that messages are about. */
-export const MESSAGE_OBJECTS = ['payment', 'exchange', 'incoming_payment', 'incoming_debit'] as const
+export const MESSAGE_OBJECTS = ['payment', 'exchange', 'incoming_payment', 'incoming_debit', 'collection'] as const
 export type MessageObject = (typeof MESSAGE_OBJECTS)[number]
 
 /** An assignment of an event that waits for a second person, who has to see the same difference. */

@@ -60,6 +60,7 @@ export async function namedObjects(
       theirs('incoming_payment'),
       own('incoming_debit'),
       theirs('incoming_debit'),
+      own('collection'),
     ],
     text: `select p.id::text, ${PAYMENT} where p.connection_id = $1 and p.id = any($2::uuid[])
       union all select p.provider_ref, ${PAYMENT} where p.connection_id = $1 and p.provider_ref = any($3::text[])
@@ -72,7 +73,9 @@ export async function namedObjects(
       union all select g.id::text, 'incoming_debit', g.id, g.shard, g.status, g.currency, g.amount, null, null, null::float8
         from incoming_debit g where g.connection_id = $1 and g.id = any($8::uuid[])
       union all select * from (select distinct on (g.end_to_end_id) g.end_to_end_id::text, 'incoming_debit', g.id, g.shard, g.status, g.currency, g.amount, null, null, null::float8
-        from incoming_debit g where g.connection_id = $1 and g.end_to_end_id = any($9::text[]) order by g.end_to_end_id, g.status = 'debited' desc, g.received_at desc) last_debit`,
+        from incoming_debit g where g.connection_id = $1 and g.end_to_end_id = any($9::text[]) order by g.end_to_end_id, g.status = 'debited' desc, g.received_at desc) last_debit
+      union all select c.id::text, 'collection', c.id, c.shard, c.status, c.currency, c.amount, null, null, null::float8
+        from collection c where c.connection_id = $1 and c.id = any($10::uuid[])`,
   })
   return new Map(
     rows.map(([reference, object, id, shard, status, currency, amount, rail, providerRef, sentAt]) => [

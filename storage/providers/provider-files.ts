@@ -326,6 +326,12 @@ export async function noteSent(database: Database, { id }: Pick<LeasedFile, 'id'
       text: `update provider_file_order set status = 'sent', updated_at = $2 where file_id = $1 and status = 'gathered'`,
       values: [id, timestamp(now)],
     })
+    // A file of collections has the id of what staff would have downloaded.
+    await client.query({
+      name: 'collection_file_delivered',
+      text: `update collection_file set status = 'downloaded', downloaded_at = $2 where id = $1 and status = 'generated'`,
+      values: [id, timestamp(now)],
+    })
   })
 }
 

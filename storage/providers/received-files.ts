@@ -9,6 +9,7 @@
 import type { NewBookEvent, OrderChange, StatementPage } from '../../lib/providers/files/file-contents.ts'
 import { timestamp } from '../../lib/base/clock.ts'
 import type { FileOrderState, FileOrderStatus } from '../../lib/providers/files/order-state.ts'
+import { MANDATE_SCHEMES } from '../../lib/rails/debit-schemes.ts'
 import { shardOf } from '../../lib/shards/shard.ts'
 import { plainArray, textArray } from '../db/array-literal.ts'
 import type { Database } from '../db/database.ts'
@@ -115,6 +116,9 @@ export interface NamedOrder extends FileOrderState {
   readonly uetr: string | null
   readonly messageId: string | null
   readonly blockId: string | null
+  readonly fileId: string
+  /** Whether it collects money. */
+  readonly isCollection: boolean
 }
 
 /** The contents of a file, as they are written. */
@@ -183,7 +187,19 @@ async function lockOrders(
   { references, endToEndIds, uetrs, messageIds, blockIds }: NamesOfOrders,
 ): Promise<readonly NamedOrder[]> {
   const rows = await through(client).query<
-    [string, string, string, string, string | null, string | null, string | null, FileOrderStatus, boolean]
+    [
+      string,
+      string,
+      string,
+      string,
+      string | null,
+      string | null,
+      string | null,
+      FileOrderStatus,
+      boolean,
+      string,
+      string,
+    ]
   >({
     name: 'provider_file_named',
     text: `with named as (
@@ -192,7 +208,7 @@ async function lockOrders(
         union select reference from provider_file_order where connection_id = $1 and uetr = any($4::text[])
         union select o.reference from provider_file f join provider_file_order o on o.file_id = f.id where f.connection_id = $1 and f.direction = 'out' and f.message_id = any($5::text[])
         union select reference from provider_file_order where connection_id = $1 and block_id = any($6::text[]))
-      select o.reference, o.currency, o.amount, o.end_to_end_id, o.uetr, f.message_id, o.block_id, o.status, o.is_booked
+      select o.reference, o.currency, o.amount, o.end_to_end_id, o.uetr, f.message_id, o.block_id, o.status, o.is_booked, o.file_id, o.rail
       from provider_file_order o join provider_file f on f.id = o.file_id where o.reference in (select reference from named) order by o.reference for update of o`,
     values: [
       connectionId,
@@ -203,17 +219,21 @@ async function lockOrders(
       textArray(blockIds),
     ],
   })
-  return rows.map(([reference, currency, amount, endToEndId, uetr, messageId, blockId, status, isBooked]) => ({
-    reference,
-    currency,
-    amount: BigInt(amount),
-    endToEndId,
-    uetr,
-    messageId,
-    blockId,
-    status,
-    isBooked,
-  }))
+  return rows.map(
+    ([reference, currency, amount, endToEndId, uetr, messageId, blockId, status, isBooked, fileId, rail]) => ({
+      reference,
+      currency,
+      amount: BigInt(amount),
+      endToEndId,
+      uetr,
+      messageId,
+      blockId,
+      status,
+      isBooked,
+      fileId,
+      isCollection: MANDATE_SCHEMES.some((scheme) => scheme === rail),
+    }),
+  )
 }
 
 /** Facts that a file does not tell stay as they are. */

@@ -9,6 +9,7 @@ import type { Mandate } from '../../lib/direct-debits/mandate-schema.ts'
 import type { FilesConfig } from '../../lib/providers/files/files-config.ts'
 import { openDayFrom } from '../../lib/rails/calendar-days.ts'
 import type { StaffRole } from '../../lib/identity/capabilities.ts'
+import type { ReceivedOrder } from './bank-answers.ts'
 import type { Person } from './person.ts'
 import { createWorld, type World, type WorldOptions } from './world.ts'
 
@@ -27,6 +28,9 @@ export const DEBIT_BANK_CONFIG: FilesConfig = {
 
 /** Shorter than an idle session, and than the proof of a sign-in. */
 const SESSION_MS = 4 * MINUTE_MS
+
+/** The account that the bank credits. */
+export const ACCOUNT = { iban: 'NL02ABNA0123456789', currency: 'EUR' }
 
 export const euros = (amountMinor: number) => ({ amountMinor: String(amountMinor), currency: 'EUR' })
 
@@ -47,6 +51,20 @@ export interface DebitBank extends AsyncDisposable {
   toCutOff(collection: Pick<Collection, 'submissionDeadline'>): void
   /** The bytes of the file of a collection. */
   fileOf(collection: Pick<Collection, 'id'>): Promise<string>
+}
+
+/** The names under which the file of a collection tells of it. */
+export function orderIn(xml: string, { endToEndId }: Pick<Collection, 'endToEndId'>): ReceivedOrder {
+  const named = (name: string, text: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1] ?? ''
+  const [block = ''] = xml.split('<DrctDbtTxInf>').filter((text) => text.includes(`<EndToEndId>${endToEndId}<`))
+  return {
+    messageId: named('MsgId', xml),
+    blockId: named('PmtInfId', xml),
+    instructionId: named('InstrId', block),
+    endToEndId,
+    amount: '25.00',
+    currency: 'EUR',
+  }
 }
 
 /** Opens a world with such a bank. */

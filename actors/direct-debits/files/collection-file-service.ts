@@ -43,6 +43,9 @@ export function createCollectionFileService(
       documents: node.workers.documents,
       mover,
       carriers: debitCarriers(descriptions),
+      delivers: (provider, scheme) =>
+        node.dispatch &&
+        descriptions.some((each) => each.provider === provider && each.debits[scheme]?.travelBy === 'files'),
     }),
   }
 }

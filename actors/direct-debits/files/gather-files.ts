@@ -27,9 +27,11 @@ import { creditorIdOf, creditorOf } from '../../../lib/direct-debits/files/credi
 import { lineFault, type FileCreditor, type FileLine } from '../../../lib/direct-debits/files/file-rows.ts'
 import { DEBIT_SCHEMES } from '../../../lib/direct-debits/schemes.ts'
 import { BACS_AMOUNT_MAX } from '../../../lib/providers/bacs/standard18.ts'
+import { blockIdOf } from '../../../lib/providers/iso20022/direct-debits.ts'
 import { FILE_ORDERS_MAX } from '../../../lib/providers/iso20022/order-file.ts'
 import { fileMessageId } from '../../../lib/providers/iso20022/references.ts'
 import { shiftOpenDays } from '../../../lib/rails/calendar-days.ts'
+import type { MandateScheme } from '../../../lib/rails/debit-schemes.ts'
 import type { Database } from '../../../storage/db/database.ts'
 import { inTransaction } from '../../../storage/db/transaction.ts'
 import { findCollectionFile } from '../../../storage/direct-debits/files/collection-files.ts'
@@ -39,6 +41,7 @@ import {
   dueGroups,
   fileLines,
   gatherable,
+  handToBank,
   noteWritten,
   openFile,
   settleLines,
@@ -72,6 +75,8 @@ export interface GatherDeps {
   readonly mover: Pick<DebitMover, 'moveCollection'>
   /** The schemes that travel by orders, with their providers (`sandbox bacs_dd`). */
   readonly carriers: readonly string[]
+  /** Tells whether the adapter of a provider delivers files of a scheme. */
+  readonly delivers: (provider: string, scheme: MandateScheme) => boolean
   readonly log: Pick<Log, 'warn'>
 }
 
@@ -113,9 +118,10 @@ export async function gatherFile(
   const { database } = deps
   const file = await findCollectionFile(database, id)
   if (file === null || file.status !== 'gathering') return
-  const settings = (await connectionOfFile(database, file.connectionId))?.settings ?? {}
-  const creditor = creditorOf(settings, file)
-  if (creditor === null) throw new Error(`The connection ${file.connectionId} has no settlement account.`)
+  const connection = await connectionOfFile(database, file.connectionId)
+  const creditor = connection === null ? null : creditorOf(connection.settings, file)
+  if (connection === null || creditor === null)
+    throw new Error(`The connection ${file.connectionId} has no settlement account.`)
   await submitCollections(deps, file, { creditor, signal })
   let sums = await inTransaction(database, (client) => settleLines(client, id))
   if (attempt > 1 && sums !== null) {
@@ -125,7 +131,7 @@ export async function gatherFile(
   }
   if (sums === null) return
   if (sums.count === 0) return await dropFileOfNone(database, id)
-  await writeFileOf(deps, file, { sums, creditor, signal })
+  await writeFileOf(deps, file, { sums, creditor, connection, signal })
 }
 
 interface Gathering {
@@ -199,7 +205,15 @@ async function moveAll(
 async function writeFileOf(
   deps: GatherDeps,
   file: CollectionFileRecord,
-  { sums, creditor, signal }: Gathering & { readonly sums: FileSums },
+  {
+    sums,
+    creditor,
+    connection,
+    signal,
+  }: Gathering & {
+    readonly sums: FileSums
+    readonly connection: { readonly provider: string }
+  },
 ): Promise<void> {
   const { database, clock, documents } = deps
   using stream = documents.open({
@@ -209,7 +223,7 @@ async function writeFileOf(
     ...sums,
     format: formatOf(file, creditor, clock.now()),
   })
-  const names = [{ fileName: collectionFileName(file), contentType: FILE_FORMATS[file.format].contentType }]
+  const names = [{ fileName: collectionFileName(file), contentType: FILE_FORMATS[file.format].contentType }] as const
   const lines = fileLines(database, file.id, BATCH)
   const [written] = await writeDocuments(deps, file.operatorId, names, stream, lines, signal)
   if (written === undefined) throw new Error('No file was written.')
@@ -218,6 +232,13 @@ async function writeFileOf(
     if (!(await noteWritten(client, file.id, { ...sums, sha256, storedFileId, now: clock.now() })))
       throw new Error(`The collections of the file ${file.id} have changed while it was written.`)
     await keepFile(client, storedFileId, null)
+    if (deps.delivers(connection.provider, file.scheme))
+      await handToBank(client, file, {
+        name: names[0].fileName,
+        format: FILE_FORMATS[file.format].message,
+        blockId: file.format === 'pain008' ? blockIdOf(file.messageId) : null,
+        now: clock.now(),
+      })
   })
 }
 

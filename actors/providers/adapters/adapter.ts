@@ -14,7 +14,7 @@ import type { BankMessage, BankRecallRequest, OrderQuestion, OrderStatus, Paymen
 import type { BookTransferPartner } from '../book-transfers.ts'
 import type { IssuerMessages } from '../issuer-messages.ts'
 import type { CreditMessage, CreditReturn } from '../credits.ts'
-import type { DebitPartner } from '../debits.ts'
+import type { CollectionTold, DebitPartner } from '../debits.ts'
 import type { FxMarket, FxMessage, FxOrder, FxStatus, FxSubmission } from '../fx.ts'
 import type { DebitAnswerOrder, IncomingDebitMessage } from '../incoming-debits.ts'
 import type { StatementQuestion } from '../statements.ts'
@@ -195,5 +195,6 @@ export type InboxMessage =
   | { readonly port: 'fx'; readonly message: Shardless<FxMessage> }
   /** The account of a debit is named as that of a credit. */
   | { readonly port: 'incoming_debit'; readonly message: Shardless<IncomingDebitMessage> }
+  | { readonly port: 'collection'; readonly message: Omit<Shardless<CollectionTold>, 'connectionId'> }
   /** The event says nothing that the service uses, or could not be read. `reason`: in words for staff. */
   | { readonly port: 'none'; readonly reason: string; readonly isFault: boolean }

@@ -147,6 +147,10 @@ export interface OrderInBook extends FileOrderState {
   readonly uetr: string | null
   readonly messageId: string | null
   readonly blockId: string | null
+  /** The file in which it was sent last. */
+  readonly fileId: string
+  /** Whether it collects money: a credit settles it, and a debit takes the money back. */
+  readonly isCollection: boolean
 }
 
 /** The names by which a file of the bank may mean orders. */

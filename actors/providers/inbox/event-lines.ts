@@ -22,6 +22,7 @@ import type { InboxEvent } from '../../../storage/providers/provider-inbox.ts'
 import type { InboxMessage } from '../adapters/adapter.ts'
 import type { BankMessage } from '../bank.ts'
 import type { CreditMessage } from '../credits.ts'
+import type { CollectionTold } from '../debits.ts'
 import type { FxMessage } from '../fx.ts'
 import type { IncomingDebitMessage } from '../incoming-debits.ts'
 import type { InboxConnection } from './inbox-ports.ts'
@@ -32,6 +33,7 @@ export type ReadyMessage =
   | { readonly port: 'credit'; readonly message: CreditMessage }
   | { readonly port: 'fx'; readonly message: FxMessage }
   | { readonly port: 'incoming_debit'; readonly message: IncomingDebitMessage }
+  | { readonly port: 'collection'; readonly message: CollectionTold }
 
 /** A message of an event. */
 export interface EventLine {
@@ -71,6 +73,7 @@ const OBJECT_OF = {
   fx: 'exchange',
   credit: 'incoming_payment',
   incoming_debit: 'incoming_debit',
+  collection: 'collection',
 } as const
 
 /** Whether a message tells of a credit or debit that is not known before it: its account is named, not its object. */
@@ -110,6 +113,8 @@ function codeOf(said: Exclude<InboxMessage, { readonly port: 'none' }>): string 
       return null
     case 'incoming_debit':
       return 'reasonCode' in said.message ? said.message.reasonCode : null
+    case 'collection':
+      return said.message.reasonCode
     default:
       return said satisfies never
   }
@@ -125,6 +130,8 @@ function amountOf(said: InboxMessage): bigint | null {
       return said.message.type === 'account.credited' ? said.message.credit.amount : null
     case 'incoming_debit':
       return 'debit' in said.message ? said.message.debit.amount : said.message.amount
+    case 'collection':
+      return said.message.amount
     case 'none':
       return null
     default:
@@ -159,6 +166,7 @@ const noReferences = (): Record<MessageObject, string[]> => ({
   exchange: [],
   incoming_payment: [],
   incoming_debit: [],
+  collection: [],
 })
 
 /** Translates events of a connection and finds what their messages name, in the order of the events. */
@@ -249,6 +257,8 @@ function lineOf(
       return { ...found, ready: { port: 'credit', message: { ...said.message, ...place } } }
     case 'incoming_debit':
       return { ...found, ready: { port: 'incoming_debit', message: { ...said.message, ...place } } }
+    case 'collection':
+      return { ...found, ready: { port: 'collection', message: { ...said.message, ...place, connectionId } } }
     default:
       return said satisfies never
   }

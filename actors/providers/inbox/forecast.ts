@@ -82,6 +82,7 @@ function messageForecast(
         : { ...unmoved, outcome: 'known' }
     return { ...unmoved, outcome: 'applied' }
   }
+  if (ready.port === 'collection') return { ...unmoved, outcome: 'applied' }
   const { before, after } = foreseen.get(ready.message.id) ?? { before: status, after: status }
   const isHint = event.source === 'webhook' && description.webhooks?.areHints === true
   return {

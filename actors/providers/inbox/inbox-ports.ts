@@ -4,6 +4,7 @@ import type { AdapterConnection } from '../adapters/adapter.ts'
 import type { BankInbox, BankMessage } from '../bank.ts'
 import type { CreditInbox } from '../credits.ts'
 import type { IncomingDebitInbox } from '../incoming-debits.ts'
+import type { TakeDebitMessages } from '../debits.ts'
 import type { FxInbox, FxMessage } from '../fx.ts'
 
 /** A connection that is open. */
@@ -41,4 +42,6 @@ export interface InboxPorts {
   }
   readonly credits: { readonly inbox: CreditInbox }
   readonly incomingDebits: { readonly inbox: IncomingDebitInbox }
+  /** Mandates and collections. */
+  readonly debits: { readonly inbox: TakeDebitMessages }
 }

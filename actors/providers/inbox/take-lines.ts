@@ -192,11 +192,13 @@ async function send(ports: InboxPorts, sending: readonly Sending[]): Promise<Rea
       ready.port === port ? [ready.message as Extract<ReadyMessage, { readonly port: Port }>['message']] : [],
     )
   const [bank, fx, credit, debit] = [of('bank'), of('fx'), of('credit'), of('incoming_debit')]
+  const collections = of('collection').map(({ reference, shard: _, ...told }) => ({ ...told, collectionId: reference }))
   const taken = await Promise.all([
     bank.length === 0 ? [] : ports.bank.inbox(bank),
     fx.length === 0 ? [] : ports.fx.inbox(fx),
     credit.length === 0 ? [] : ports.credits.inbox(credit),
     debit.length === 0 ? [] : ports.incomingDebits.inbox(debit),
+    collections.length === 0 ? [] : ports.debits.inbox(collections),
   ])
   return new Set(taken.flat())
 }

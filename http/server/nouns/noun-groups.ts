@@ -6,7 +6,10 @@ import { createCustomerService } from '../../../actors/customers/customer-servic
 import type { DownloadService } from '../../../actors/documents/document-service.ts'
 import { createDebitOrderService } from '../../../actors/direct-debits/debit-order-service.ts'
 import { createCollectionFileService } from '../../../actors/direct-debits/files/collection-file-service.ts'
-import { createDirectDebitService } from '../../../actors/direct-debits/direct-debit-service.ts'
+import {
+  createDirectDebitService,
+  type DirectDebitService,
+} from '../../../actors/direct-debits/direct-debit-service.ts'
 import type { ExchangeService } from '../../../actors/exchange/exchange-service.ts'
 import { createImpersonationService } from '../../../actors/impersonations/impersonation-service.ts'
 import {
@@ -167,6 +170,7 @@ export const inboxOf = (
     readonly exchanges: ExchangeService
     readonly incomingPayments: IncomingPaymentService
     readonly incomingDebits: IncomingDebitService
+    readonly directDebits: Pick<DirectDebitService, 'inbox'>
   },
 ) =>
   createInboxService(node, {
@@ -176,6 +180,7 @@ export const inboxOf = (
       fx: nouns.exchanges.messages,
       credits: nouns.incomingPayments.messages,
       incomingDebits: nouns.incomingDebits.messages,
+      debits: { inbox: (messages) => nouns.directDebits.inbox.take(messages) },
     },
   })
 

@@ -190,6 +190,9 @@ function amendmentXml(amendment: MandateAmendment | null, { scheme }: FileCollec
 export const planDirectDebits = (head: FileHead, collections: OrdersOf<FileCollection>): Promise<FilePlan> =>
   planOrders(DIRECT_DEBITS, head, collections)
 
+/** Returns the id of the block of a file that has one block. */
+export const blockIdOf = (messageId: string): string => `${messageId}-1`
+
 /**
  * Makes the plan of a file of one block from its sums, without its collections: they are checked while they are written.
  *
@@ -207,7 +210,7 @@ export function planOfGroup(
   const sum = new DecimalSum()
   sum.add(group.controlSum, currency)
   const controlSum = sum.toString()
-  return { head, count, controlSum, blocks: [{ id: `${head.messageId}-1`, first: 0, count, controlSum }] }
+  return { head, count, controlSum, blocks: [{ id: blockIdOf(head.messageId), first: 0, count, controlSum }] }
 }
 
 /**

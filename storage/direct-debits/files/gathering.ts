@@ -8,6 +8,7 @@ import { timestamp } from '../../../lib/base/clock.ts'
 import type { CollectionFileRecord, CollectionGroup } from '../../../lib/direct-debits/files/collection-file.ts'
 import type { FileLine } from '../../../lib/direct-debits/files/file-rows.ts'
 import type { MandateCounterparty, MandateOriginals } from '../../../lib/direct-debits/mandate.ts'
+import { shardOf } from '../../../lib/shards/shard.ts'
 import type { Database } from '../../db/database.ts'
 import {
   bigintExpression,
@@ -262,6 +263,38 @@ export async function noteWritten(
         where l.object_id is null or j.id is null)) returning id`,
   })
   return written.length === 1
+}
+
+/**
+ * Gives a written file to the adapter of its connection, as one that waits to be sent, with its collections as orders
+ * whose answers are read. An order of an earlier presentation moves to this one.
+ */
+export async function handToBank(
+  client: TransactionClient,
+  { id, connectionId }: Pick<CollectionFileRecord, 'id' | 'connectionId'>,
+  {
+    name,
+    format,
+    blockId,
+    now,
+  }: { readonly name: string; readonly format: string; readonly blockId: string | null; readonly now: number },
+): Promise<void> {
+  await client.query({
+    name: 'collection_file_to_bank',
+    values: [id, name, format, shardOf(connectionId), timestamp(now)],
+    text: `insert into provider_file (id, connection_id, operator_id, direction, status, name, format, message_id, orders, control_sum, bytes, sha256, stored_file_id, shard, due_at, created_at)
+      select f.id, f.connection_id, f.operator_id, 'out', 'written', $2, $3, f.message_id, f.line_count, f.control_sum, s.size_bytes, s.sha256, s.id, $4, $5, $5
+      from collection_file f join stored_file s on s.id = f.stored_file_id where f.id = $1`,
+  })
+  await client.query({
+    name: 'collection_file_orders',
+    values: [id, blockId, timestamp(now)],
+    text: `insert into provider_file_order (reference, connection_id, file_id, place, rail, currency, amount, end_to_end_id, body, block_id, status, updated_at)
+      select l.object_id, f.connection_id, f.id, row_number() over (order by l.object_id) - 1, f.scheme, f.currency, l.amount, c.end_to_end_id, '', $2, 'gathered', $3
+      from collection_file f join collection_file_line l on l.file_id = f.id join collection c on c.id = l.object_id where f.id = $1
+      on conflict (reference) do update set file_id = excluded.file_id, place = excluded.place, block_id = excluded.block_id, status = 'gathered',
+        is_booked = false, scheme_code = null, returned_amount = null, bank_ref = null, contradiction = null, updated_at = excluded.updated_at`,
+  })
 }
 
 /** Removes a file that no collection has joined. */

@@ -12,7 +12,7 @@ import type { PageBody } from '../../support/client.ts'
 import { CREDITOR_ID, euros, nextOpenDay, openDebitBank } from '../../support/debit-bank.ts'
 import { until } from '../../support/until.ts'
 
-const bank = await openDebitBank()
+const bank = await openDebitBank({ dispatch: false })
 const { world, client, staff, report } = bank
 t.teardown(() => bank[Symbol.asyncDispose]())
 

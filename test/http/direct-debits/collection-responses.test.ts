@@ -6,18 +6,17 @@ import type { DebitResponse, DebitResponseLine } from '../../../lib/direct-debit
 import type { Mandate } from '../../../lib/direct-debits/mandate-schema.ts'
 import type { Job } from '../../../lib/jobs/job-schema.ts'
 import { addacs, arudd, claim, ddica, returned } from '../../support/bacs-reports.ts'
-import { notification, statusReport, type ReceivedOrder } from '../../support/bank-answers.ts'
+import { notification, statusReport } from '../../support/bank-answers.ts'
 import type { PageBody } from '../../support/client.ts'
-import { DEBIT_BANK_CONFIG, openDebitBank } from '../../support/debit-bank.ts'
+import { ACCOUNT, openDebitBank, orderIn } from '../../support/debit-bank.ts'
 import { until } from '../../support/until.ts'
 import { upload as uploadForm } from '../documents/upload.ts'
 
-const bank = await openDebitBank()
+const bank = await openDebitBank({ dispatch: false })
 const { world, client, staff } = bank
 t.teardown(() => bank[Symbol.asyncDispose]())
 
 const PATH = '/collection-files/responses'
-const ACCOUNT = { iban: DEBIT_BANK_CONFIG.settlementAccounts[0]!.accountRef, currency: 'EUR' }
 
 const upload = async (text: string, key: string = randomUUID()) => {
   const form = { bytes: Buffer.from(text), fileName: 'answer.xml', type: 'application/xml' }
@@ -38,19 +37,6 @@ async function apply(id: string): Promise<void> {
     const found = await admin.get<DebitResponse>(`${PATH}/${id}`)
     return found.body.status === 'applied'
   })
-}
-/** The names under which the file of a collection tells of it. */
-function orderIn(xml: string, { endToEndId }: Pick<Collection, 'endToEndId'>): ReceivedOrder {
-  const named = (name: string, text: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1] ?? ''
-  const [block = ''] = xml.split('<DrctDbtTxInf>').filter((text) => text.includes(`<EndToEndId>${endToEndId}<`))
-  return {
-    messageId: named('MsgId', xml),
-    blockId: named('PmtInfId', xml),
-    instructionId: named('InstrId', block),
-    endToEndId,
-    amount: '25.00',
-    currency: 'EUR',
-  }
 }
 const inFile = async (...made: readonly Collection[]): Promise<string> => {
   bank.toCutOff(made[0]!)

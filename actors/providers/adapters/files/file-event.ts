@@ -23,6 +23,10 @@ export interface OrderTold {
   readonly bankRef: string | null
   /** In words for staff; null where the bank's files agree. */
   readonly contradiction: string | null
+  /** The day of the booking, `YYYY-MM-DD`; null in a report. */
+  readonly bookedOn?: string | null
+  /** Of a collection the file that presented it; absent: the order is a payment. */
+  readonly collectionFileId?: string
 }
 
 /** Money that came in. */
@@ -69,7 +73,9 @@ export function translateFileEvent(connectionId: string, { body }: RawProviderEv
   const event = parsed(body)
   switch (event?.kind) {
     case 'order':
-      return orderMessages(connectionId, event)
+      return event.collectionFileId === undefined
+        ? orderMessages(connectionId, event)
+        : collectionMessages(connectionId, event, event.collectionFileId)
     case 'credit': {
       const { reference, account, credit } = event
       return [
@@ -135,6 +141,36 @@ function orderMessages(connectionId: string, event: OrderTold): readonly InboxMe
         schemeCode,
         amount: told === 'returned' && amount !== null ? BigInt(amount) : null,
         ...(bankRef === null ? {} : { providerRef: bankRef }),
+      },
+    })
+  if (contradiction !== null) messages.push({ port: 'none', reason: contradiction, isFault: true })
+  return messages
+}
+
+const COLLECTION_TYPES = {
+  settled: 'collection.collected',
+  rejected: 'collection.rejected',
+  returned: 'collection.returned',
+  unclear: 'collection.unclear',
+} as const
+
+/** Money that came back was credited before, which the inbox concludes by itself. */
+function collectionMessages(connectionId: string, event: OrderTold, fileId: string): readonly InboxMessage[] {
+  const { reference, told, schemeCode, amount, bankRef, contradiction, counts, bookedOn = null } = event
+  const messages: InboxMessage[] = []
+  if (counts)
+    messages.push({
+      port: 'collection',
+      message: {
+        id: derivedId(connectionId, 'collection', reference, fileId, told),
+        type: COLLECTION_TYPES[told],
+        reference,
+        source: 'partner',
+        reasonCode: schemeCode,
+        rType: null,
+        amount: told === 'returned' && amount !== null ? BigInt(amount) : null,
+        bookedOn,
+        providerRef: bankRef,
       },
     })
   if (contradiction !== null) messages.push({ port: 'none', reason: contradiction, isFault: true })

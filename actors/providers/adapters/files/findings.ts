@@ -62,12 +62,15 @@ export class Findings {
       schemeCode,
       bankRef,
       status,
+      bookedOn = null,
       ...rest
     }: Omit<Told, 'status'> & {
       readonly type: string
       readonly status: 'settled' | 'rejected' | 'returned'
       readonly schemeCode: string | null
       readonly bankRef: string | null
+      /** The day of the booking, `YYYY-MM-DD`. */
+      readonly bookedOn?: string | null
     },
   ): void {
     const { reference } = order
@@ -84,6 +87,8 @@ export class Findings {
       amount: amount === null ? null : amount.toString(),
       bankRef,
       contradiction,
+      bookedOn,
+      ...collectionOf(order),
     })
   }
 
@@ -96,8 +101,9 @@ export class Findings {
   }
 
   /** Notes that the bank has refused an order as one that it had before: the outcome of that one counts. */
-  unclear({ reference }: OrderInBook, type: string, schemeCode: string | null): void {
-    const nothing = { amount: null, bankRef: null, contradiction: null }
+  unclear(order: OrderInBook, type: string, schemeCode: string | null): void {
+    const { reference } = order
+    const nothing = { amount: null, bankRef: null, contradiction: null, bookedOn: null, ...collectionOf(order) }
     this.#add(type, { kind: 'order', reference, told: 'unclear', counts: true, schemeCode, ...nothing })
   }
 
@@ -143,3 +149,7 @@ export class Findings {
     this.#events.push({ source: this.#source, type, body })
   }
 }
+
+/** The file of a collection, which tells its presentations apart. */
+const collectionOf = ({ isCollection, fileId }: OrderInBook): { readonly collectionFileId?: string } =>
+  isCollection ? { collectionFileId: fileId } : {}

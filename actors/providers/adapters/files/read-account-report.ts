@@ -91,7 +91,7 @@ function partsOf(entry: ReportEntry, message: string, findings: Findings): reado
     const named = uuidOf(entry.entryRef ?? '')
     if (named !== null && batch === null)
       return [{ ...whole, order: findings.find({ reference: named, uetr: null, endToEndId: null }) }]
-    const orders = direction === 'DBIT' ? batchOf(entry, findings) : []
+    const orders = batchOf(entry, findings)
     if (orders === null) {
       findings.remark(
         `${message} ${direction}`,
@@ -124,22 +124,28 @@ function partsOf(entry: ReportEntry, message: string, findings: Findings): reado
  * Finds the orders that were booked as one: those that the bank has not rejected, or else all of them. Empty where the
  * entry names none of ours; null where they do not come to its amount.
  */
-function batchOf({ batch, amount }: ReportEntry, { orders }: Findings): readonly OrderInBook[] | null {
+function batchOf({ batch, amount, direction }: ReportEntry, { orders }: Findings): readonly OrderInBook[] | null {
   if (batch === null || (batch.blockId === null && batch.messageId === null)) return []
-  const named = orders.filter((order) =>
-    batch.blockId === null ? order.messageId === batch.messageId : order.blockId === batch.blockId,
+  const named = orders.filter(
+    (order) =>
+      settles(order, direction) &&
+      (batch.blockId === null ? order.messageId === batch.messageId : order.blockId === batch.blockId),
   )
   if (named.length === 0) return []
   const taken = named.filter(({ status }) => status !== 'rejected')
   return [taken, named].find((some) => some.reduce((sum, order) => sum + order.amount, 0n) === amount) ?? null
 }
 
+/** Whether a booking of a direction carries an order out; the other one takes it back. */
+const settles = ({ isCollection }: Pick<OrderInBook, 'isCollection'>, direction: Part['direction']): boolean =>
+  isCollection === (direction === 'CRDT')
+
 function orderOf(
   { reference, references: { uetr, endToEndId }, amount, direction }: ReportTransaction,
   findings: Findings,
 ): OrderInBook | null {
   // A return may be of less than the order.
-  const fits = (order: OrderInBook): boolean => direction === 'CRDT' || amount === null || order.amount === amount
+  const fits = (order: OrderInBook): boolean => !settles(order, direction) || amount === null || order.amount === amount
   return findings.find({ reference, uetr, endToEndId }, findings.orders, fits)
 }
 
@@ -164,7 +170,7 @@ function book(
   const type = `${report.message} ${direction}`
   if (order !== null) {
     const bankRef = transaction?.references.bankRef ?? entry.bankRef
-    const isReturn = direction === 'CRDT'
+    const isReturn = !settles(order, direction)
     const schemeCode = isReturn ? (transaction?.returned?.reason.code ?? NO_REASON) : null
     findings.told(order, {
       type,
@@ -173,6 +179,7 @@ function book(
       amount,
       schemeCode,
       bankRef,
+      bookedOn: (entry.bookedOn ?? entry.valueDate)?.slice(0, 10) ?? null,
     })
     return order.reference
   }
