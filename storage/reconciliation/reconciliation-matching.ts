@@ -22,7 +22,13 @@ const MOVEMENTS = (account: string, from: string, before: string): string => `
 const IS_CORRECTION = `(m.rule in ('L93', 'L97') or m.source_object = '${BREAK_SOURCE}')`
 
 const MATCH = `with
-  moved as materialized (${MOVEMENTS('$4::uuid', '$5::timestamptz', '$6::timestamptz')}),
+  entered as materialized (${MOVEMENTS('$4::uuid', '$5::timestamptz', '$6::timestamptz')}),
+  moved as materialized (
+    select * from entered where source_object <> 'collection'
+    union all
+    -- The bank takes a return with its compensation as one amount, of which two entries tell.
+    select min(entry_id::text)::uuid, min(ordinal), source_object, source_id, max(rule), sum(amount)::bigint, direction, booked_at, min(description)
+    from entered where source_object = 'collection' group by source_object, source_id, direction, booked_at, case direction when 'CRDT' then entry_id end),
   waiting as materialized (select * from reconciliation_item where connection_id = $2 and currency = $3 and cleared_on is null for update),
   theirs as (
     select t.*, row_number() over (partition by reference, direction order by item_id is null, place) as nth from (

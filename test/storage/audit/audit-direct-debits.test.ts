@@ -1,92 +1,13 @@
 /** The audit of direct debits: right books are right, and each wrong row is found by its check. */
-import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import t from 'tap'
-import { createAnswers } from '../../../actors/commands/answers.ts'
-import { DebitInbox } from '../../../actors/direct-debits/debit-inbox.ts'
-import { createDirectDebitService } from '../../../actors/direct-debits/direct-debit-service.ts'
-import type { Node } from '../../../actors/runtime/node.ts'
 import { ManualClock } from '../../../lib/base/clock.ts'
-import type { CommandBytes } from '../../../lib/commands/command.ts'
-import type { CollectionMessage } from '../../../lib/direct-debits/debit-messages.ts'
 import { DEBIT_SUM_CHECKS } from '../../../storage/audit/audit-debit-sums.ts'
 import { DIRECT_DEBIT_CHECKS } from '../../../storage/audit/audit-direct-debits.ts'
-import { Client, command, openNodes, PROBLEM_BASE, type Node as HistoryNode } from '../../histories/nodes.ts'
+import { openNodes } from '../../histories/nodes.ts'
+import { Creditor } from '../../support/creditor.ts'
 import { ids, MONDAY } from '../../support/commands.ts'
-import { auditIsClean, openLedger, type Ledger } from '../../support/ledger.ts'
-import { Random } from '../../support/random.ts'
-
-const FEE = 35n
-
-/** A customer who makes collections, and the bank that tells of them. */
-class Creditor extends Client<HistoryNode> {
-  readonly service: ReturnType<typeof createDirectDebitService>
-  readonly inbox: DebitInbox
-
-  constructor(ledger: Ledger, clock: ManualClock, node: HistoryNode) {
-    super(ledger, clock, new Random(1), [node])
-    const { world, system } = node
-    const deps = {
-      ...world,
-      system,
-      accounts: ledger.accounts,
-      random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
-      answers: createAnswers(world),
-      problemBase: PROBLEM_BASE,
-      sandbox: true,
-      dispatch: false,
-    }
-    this.service = createDirectDebitService(deps as unknown as Node)
-    this.inbox = new DebitInbox({
-      ...deps,
-      returnTermsOf: async () => ({ fee: FEE, retryAt: null, challengeUntil: null }),
-    })
-  }
-
-  override async next(): Promise<void> {
-    /* It does what it is told. */
-  }
-
-  async mandate(): Promise<string> {
-    const body = {
-      direction: 'collect',
-      scheme: 'sepa_dd_core',
-      balanceId: this.ledger.balances[0]!,
-      counterparty: { name: 'Ada Payer', iban: 'NL50SBOX0100000002' },
-      signedAt: '2026-01-05',
-    } as const
-    return made(await this.service.commands.createMandate(command(this.by, '/v1/mandates', body, this.clock)))
-  }
-
-  /** Makes a collection of 12.00 and brings it to a status by messages of the bank. */
-  async collection(mandateId: string, ...told: readonly Partial<CollectionMessage>[]): Promise<string> {
-    const body = { mandateId, amount: { amountMinor: '1200', currency: 'EUR' }, reference: 'Invoice 42' } as const
-    const asking = command(this.by, '/v1/collections', body, this.clock)
-    const collectionId = made(await this.service.commands.createCollection(asking))
-    for (const message of told)
-      await this.inbox.takeOne({
-        id: ids.next(),
-        type: 'collection.collected',
-        connectionId: this.ledger.connectionId,
-        source: 'partner',
-        reasonCode: null,
-        providerRef: null,
-        collectionId,
-        rType: null,
-        amount: null,
-        bookedOn: null,
-        ...message,
-      })
-    return collectionId
-  }
-
-  async reverse(id: string): Promise<void> {
-    const asking = command(this.by, '/v1/collections', { reasonCode: 'DUPL' } as const, this.clock)
-    await this.service.commands.reverseCollection(asking, id)
-  }
-}
-
-const made = (answer: unknown): string => (JSON.parse((answer as CommandBytes).body) as { readonly id: string }).id
+import { auditIsClean, openLedger } from '../../support/ledger.ts'
 
 t.test('each wrong row of direct debits is found', async (t) => {
   const clock = new ManualClock(MONDAY)
