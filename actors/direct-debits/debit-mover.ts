@@ -20,6 +20,7 @@ import type { Database } from '../../storage/db/database.ts'
 import { findCollection, pendingCollections } from '../../storage/direct-debits/collections.ts'
 import { findMandate } from '../../storage/direct-debits/mandates.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
+import { readHome } from '../providers/cash/home-accounts.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import { Overloaded } from '../runtime/lane.ts'
 import type { ActorSystem } from '../runtime/system.ts'
@@ -154,6 +155,7 @@ export class DebitMover {
         if (move === null) return { none: collection.status }
         const mayEnd = endOfMandate(mandate, { statusReason: null }, move) !== null
         const pending = mayEnd ? await pendingCollections(database, mandate.id) : []
+        const home = MOVES_MONEY.has(move.kind) ? await readHome(database, accounts, collection) : undefined
         return () => ({
           kind: 'move_collection',
           collection,
@@ -166,6 +168,7 @@ export class DebitMover {
           context: {
             by,
             accounts: internal,
+            home,
             valueDate: bookedOn ?? schemeDate(DEBIT_SCHEMES[scheme], clock.now()),
             reserveUntil,
           },
@@ -196,7 +199,9 @@ export class DebitMover {
         (conflict): DebitReply => {
           if (conflict.kind === 'collection_file_written') return { kind: 'ignored', status: null }
           if (conflict.kind === 'credit_refused') onCreditRefused()
-          else if (conflict.kind !== 'collection_stale') throw new Error(`Moving a mandate met ${conflict.kind}.`)
+          // The balance has moved to another connection.
+          else if (conflict.kind !== 'collection_stale' && conflict.kind !== 'fact_stale')
+            throw new Error(`Moving a mandate met ${conflict.kind}.`)
           return { kind: 'stale' }
         },
         'mandate',
@@ -206,6 +211,9 @@ export class DebitMover {
     throw new Overloaded('The mandate keeps changing; try again.')
   }
 }
+
+/** The moves by which a bank takes in or pays out money of a balance. */
+const MOVES_MONEY: ReadonlySet<CollectionMove['kind']> = new Set(['collect', 'return', 'reinstate', 'refuse_reversal'])
 
 async function reread(database: Database, id: string): Promise<CollectionRecord> {
   const found = await findCollection(database, id)

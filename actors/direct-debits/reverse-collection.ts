@@ -10,6 +10,7 @@ import { findCollection } from '../../storage/direct-debits/collections.ts'
 import { findMandate } from '../../storage/direct-debits/mandates.ts'
 import { reversingBalance } from '../balances/balance.ts'
 import type { CommandOrigin } from '../commands/command-origin.ts'
+import { readHome } from '../providers/cash/home-accounts.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import type { DebitMoverDeps } from './debit-mover.ts'
 
@@ -29,6 +30,8 @@ export async function reverseCollectionOf(
   if (first === null || mandate === null || first.customerId !== caller.customerId) return refuseNotFound()
   const { operatorId, connectionId, currency, scheme, balanceId } = first
   const internal = await accounts.accounts({ operatorId, connectionId, currency })
+  const homeNow = async () => await readHome(database, accounts, first)
+  let home = await homeNow()
   let collection = first
   return await askUntilDecided(
     { ...caller, system, actor: reversingBalance, id: balanceId },
@@ -39,13 +42,16 @@ export async function reverseCollectionOf(
       reasonCode,
       note,
       accounts: internal,
+      home,
       valueDate: schemeDate(DEBIT_SCHEMES[scheme], clock.now()),
       key: caller.key,
       problemRequest: caller.problemRequest,
       seed: ids.next(),
     }),
     async (conflict): Promise<'again'> => {
-      if (conflict.kind !== 'collection_stale') throw new Error(`Reversing a collection met ${conflict.kind}.`)
+      // The balance has moved to another connection.
+      if (conflict.kind === 'fact_stale') home = await homeNow()
+      else if (conflict.kind !== 'collection_stale') throw new Error(`Reversing a collection met ${conflict.kind}.`)
       collection = (await findCollection(database, id)) ?? collection
       return 'again'
     },

@@ -38,6 +38,7 @@ import type {
   IncomingDebitPartner,
 } from '../providers/incoming-debits.ts'
 import { askUntilDecided, type AskConflict } from '../runtime/ask-until-decided.ts'
+import { readHome } from '../providers/cash/home-accounts.ts'
 import { Poller } from '../runtime/poller.ts'
 import { untilDue } from '../runtime/rest.ts'
 import type { ActorSystem } from '../runtime/system.ts'
@@ -149,7 +150,8 @@ export class IncomingDebits {
     if (account === null) throw new Error(`The debit ${debit.reference} is of an account that is not known.`)
     const operatorId = await operatorOfConnection(database, connectionId)
     if (operatorId === null) throw new Error(`A debit names the connection ${connectionId}, which does not exist.`)
-    const internal = await accounts.accounts({ operatorId, connectionId, currency: debit.currency })
+    const scope = { operatorId, connectionId, currency: debit.currency }
+    const internal = await accounts.accounts(scope)
     await this.#ask(
       account,
       shard,
@@ -163,6 +165,7 @@ export class IncomingDebits {
         mandate: await this.#mandateOf(account, debit),
         consent: await payConsent(database, { ...debit, balanceId: account }),
         accounts: internal,
+        home: await readHome(database, accounts, { ...scope, balanceId: account }),
         seed: ids.next(),
       }),
     )
@@ -185,6 +188,7 @@ export class IncomingDebits {
         mandate: read.mandateId === null ? null : (mandates.get(read.mandateId) ?? null),
         consent: await payConsent(database, read),
         accounts: internal,
+        home: await readHome(database, accounts, read),
         seed: ids.next(),
       }
     })
@@ -199,6 +203,8 @@ export class IncomingDebits {
       make,
       (conflict: AskConflict) => {
         if (conflict.kind === 'incoming_debit_stale' || conflict.kind === 'mandate_stale') return 'again'
+        // The balance has moved to another connection.
+        if (conflict.kind === 'fact_stale') return 'again'
         throw new Error(`A debit of the balance ${balanceId} met ${conflict.kind}.`)
       },
       'balance',

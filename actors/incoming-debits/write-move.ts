@@ -5,13 +5,16 @@ import { timestamp } from '../../lib/base/clock.ts'
 import type { IncomingDebitRecord } from '../../lib/incoming-debits/incoming-debit.ts'
 import {
   changedDebit,
+  withCashOfDebit,
   type IncomingDebitMove,
   type MovedFields,
 } from '../../lib/incoming-debits/incoming-debit-moves.ts'
 import { intoSuspense } from '../../lib/incoming-payments/suspense.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { writeOrSuspend } from '../../storage/sections/write-effects.ts'
+import { through } from '../../storage/db/transaction.ts'
 import type { ChangeTransaction } from '../commands/changes.ts'
+import { readHome } from '../providers/cash/home-accounts.ts'
 
 interface MoveToWrite {
   readonly move: IncomingDebitMove
@@ -21,7 +24,7 @@ interface MoveToWrite {
 }
 
 /**
- * Writes the move. Money that comes back to a balance which accepts none any more waits in suspense for its owner.
+ * Writes the move, with the cash that follows it. Money that comes back to a balance which accepts none any more waits in suspense for its owner.
  *
  * @throws CommitConflict and the driver's errors
  */
@@ -31,7 +34,9 @@ export async function writeMove(
   record: IncomingDebitRecord,
   { move, given, also = {} }: MoveToWrite,
 ): Promise<void> {
-  const internal = await accounts.within(tx.client).accounts(record)
+  const reader = accounts.within(tx.client)
+  const internal = await reader.accounts(record)
+  const home = await readHome(through(tx.client), reader, record)
   const { now, ids } = tx
   await writeOrSuspend(tx, (suspenseId) => {
     const effects = changedDebit(record, move, given, { accounts: internal, ids, now })
@@ -55,6 +60,7 @@ export async function writeMove(
             },
             internal,
           )
-    return { effects: together(written, also) }
+    const withLeg = withCashOfDebit(written, record, { accounts: internal, home, ids, now })
+    return { effects: together(withLeg, also) }
   })
 }

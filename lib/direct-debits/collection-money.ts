@@ -9,6 +9,7 @@ import { entry, type EntryOptions, type InternalAccounts } from '../ledger/entry
 import type { Posting } from '../ledger/posting.ts'
 import type { Amounts, RuleId } from '../ledger/postings.ts'
 import { transactionId } from '../ledger/transaction-id.ts'
+import { withCash, type ConnectionAccounts } from '../providers/cash-leg.ts'
 import type { CollectionMove } from './collection-moves.ts'
 import { returnableOf, type CollectionRecord } from './collection.ts'
 import type { DebitRowContext } from './debit-rows.ts'
@@ -18,6 +19,8 @@ import { reversalsOf } from './reversal.ts'
 export interface DebitContext extends DebitRowContext {
   /** The accounts of the mandate's connection and currency. */
   readonly accounts: InternalAccounts
+  /** The connection of the balance, where that is another one: the cash follows the money (L21). */
+  readonly home?: ConnectionAccounts | undefined
   /** The business day for which the money counts. */
   readonly valueDate: string
   /** Until when collected money is held as a reserve, epoch milliseconds; null: it is not. */
@@ -137,6 +140,24 @@ function reversalMoney(
         ...reserveEnds(before, now),
       }
   }
+}
+
+/** Adds the cash that follows the money of a collection (L21). */
+export function withCashOfCollection(
+  effects: Effects,
+  record: CollectionRecord,
+  { accounts, home, ids }: DebitContext,
+  now: number,
+): Effects {
+  const { id, customerId, balanceId, operatorId, shard, currency, connectionId, number } = record
+  const at = { connectionId, accounts }
+  const subject = { object: 'collection', id } as const
+  const description = `Cash of collection ${number}`
+  return withCash(
+    effects,
+    { subject, customerId, balanceId, operatorId, shard, currency, at, home, description },
+    { ids, now },
+  )
 }
 
 /** Builds the rows that the money of a move needs, and the collection after it: it names the hold of a reserve. */

@@ -16,7 +16,7 @@ import type { DirectDebitMessageType } from '../providers/messages.ts'
 import { collectionRefusal, failedWithMandate, moveCollection, type CollectionMove } from './collection-moves.ts'
 import { MANDATE_CANCELLED, MANDATE_FAILED, type CollectionRecord } from './collection.ts'
 import { collectionJson } from './collection-view.ts'
-import { moneyOf, type DebitContext } from './collection-money.ts'
+import { moneyOf, withCashOfCollection, type DebitContext } from './collection-money.ts'
 import { mandateChange, mandateEvent, mandateUpdate, movedRows, type DebitRowContext } from './debit-rows.ts'
 import { isOpenMandate, type MandateRecord } from './mandate.ts'
 import { timedCollection, timedMandate } from './timers.ts'
@@ -210,11 +210,9 @@ export function decideCollection(mandate: MandateRecord | null, command: MoveCol
     movedRows(before, after, MESSAGES[move.kind], context, now),
     together(money.effects, received(event, before.id, now)),
   )
+  const settled = command.suspenseId === undefined ? rows : inSuspense(rows, command, command.suspenseId, now)
   const effects = together(
-    together(
-      command.suspenseId === undefined ? rows : inSuspense(rows, command, command.suspenseId, now),
-      follows.effects,
-    ),
+    together(withCashOfCollection(settled, before, context, now), follows.effects),
     outcomeRecord(command.key ?? null, 200, { type: 'collection', id: before.id }, answerOf(command, after), now),
   )
   return {

@@ -14,10 +14,11 @@ import { moneyProblem } from '../customers/money-access.ts'
 import type { Effects } from '../decisions/effects.ts'
 import { isOpenMandate } from '../direct-debits/mandate.ts'
 import type { InternalAccounts } from '../ledger/entry.ts'
+import type { ConnectionAccounts } from '../providers/cash-leg.ts'
 import type { MandateScheme } from '../rails/debit-schemes.ts'
 import type { IncomingDebitRow, PayConsent, PayerMandate, PayerMandateRow } from './effects.ts'
 import type { IncomingDebitRecord, IncomingDebitStatus } from './incoming-debit.ts'
-import { changedDebit, debitEvent, moveDebit } from './incoming-debit-moves.ts'
+import { changedDebit, debitEvent, moveDebit, withCashOfDebit } from './incoming-debit-moves.ts'
 import { REFUSALS, type RefusalReason } from './refusals.ts'
 import { dueMoment, needsConfirmation } from './schemes.ts'
 
@@ -51,6 +52,8 @@ export interface ReceiveDebit {
   /** What the customer has agreed to with the creditor, as it was read; null: nothing that the service knows. */
   readonly consent: PayConsent | null
   readonly accounts: InternalAccounts
+  /** The connection of the balance as it was read, where that is another one. */
+  readonly home?: ConnectionAccounts | undefined
   /** The seed of the ids of the rows (`idsFrom`). */
   readonly seed: string
 }
@@ -62,6 +65,7 @@ export interface TakeDebit {
   readonly mandate: PayerMandate | null
   readonly consent: PayConsent | null
   readonly accounts: InternalAccounts
+  readonly home?: ConnectionAccounts | undefined
   readonly seed: string
 }
 
@@ -93,23 +97,20 @@ type JudgedDebit = Pick<
 /** Decides a debit that has arrived. */
 export function receiveDebit(balance: BalanceState | null, command: ReceiveDebit, now: number): DebitDecision {
   if (balance === null) throw new Error(`The debit ${command.debit.reference} names a balance that does not exist.`)
-  const { key, event, mandate, consent, accounts } = command
+  const { key, event, mandate, consent, accounts, home } = command
   const ids = idsFrom(command.seed)
   const isBooked = event.type === 'debit.booked'
   const dueAt = isBooked ? now : dueMoment(command.debit.scheme, command.debit.dueDate)
   const judged = judge(balance, command.debit, { mandate, consent, isDue: dueAt <= now })
   const arrived = rowOf(balance, command, { isBooked, now })
-  const moved = moveDebit(arrived, judged.move, givenBy(judged, dueAt), {
-    accounts,
-    ids,
-    now,
-  })
+  const context = { accounts, home, ids, now }
+  const moved = moveDebit(arrived, judged.move, givenBy(judged, dueAt), context)
   const row: IncomingDebitRow = { ...arrived, ...moved.fields, status: moved.status }
   const told = { status: moved.status, previousStatus: null, createdAt: now }
   return {
     ...decided(balance, moved.status, row.amount),
     effects: {
-      postings: moved.postings,
+      ...withCashOfDebit({ postings: moved.postings }, row, context),
       incomingDebits: [row],
       ...mandateAfter(command, row, now),
       events: [
@@ -143,7 +144,7 @@ export function receiveDebit(balance: BalanceState | null, command: ReceiveDebit
 
 /** Decides a debit that is due. One that is not due yet, or was decided before, stays as it is. */
 export function takeDebit(balance: BalanceState | null, command: TakeDebit, now: number): DebitDecision {
-  const { debit, mandate, consent, accounts, seed } = command
+  const { debit, mandate, consent, accounts, home, seed } = command
   if (balance === null) throw new Error(`The debit ${debit.id} is of a balance that does not exist.`)
   const isOpen = debit.status === 'announced' || debit.status === 'pending_confirmation'
   if (!isOpen || debit.dueAt === null || debit.dueAt > now)
@@ -151,7 +152,9 @@ export function takeDebit(balance: BalanceState | null, command: TakeDebit, now:
   const judged = judge(balance, debit, { mandate, consent, isDue: true })
   const final: Judgement =
     judged.move === 'await_confirmation' ? { move: 'refuse', refusal: 'mandate_unconfirmed' } : judged
-  const effects = changedDebit(debit, final.move, givenBy(final, debit.dueAt), { accounts, ids: idsFrom(seed), now })
+  const context = { accounts, home, ids: idsFrom(seed), now }
+  const moved = changedDebit(debit, final.move, givenBy(final, debit.dueAt), context)
+  const effects = withCashOfDebit(moved, debit, context)
   const status = final.move === 'debit' ? 'debited' : 'refused'
   return {
     ...decided(balance, status, debit.amount),

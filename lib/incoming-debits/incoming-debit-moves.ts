@@ -11,6 +11,7 @@ import { timestamp } from '../base/clock.ts'
 import { transitionProblem, type Problem } from '../base/problems.ts'
 import { entry, type InternalAccounts } from '../ledger/entry.ts'
 import type { Posting } from '../ledger/posting.ts'
+import { withCash, type ConnectionAccounts } from '../providers/cash-leg.ts'
 import type { IncomingDebitChange } from './effects.ts'
 import type { DebitAnswer, IncomingDebitRecord, IncomingDebitStatus } from './incoming-debit.ts'
 import { refundEnd, type RefundReason } from './schemes.ts'
@@ -66,7 +67,10 @@ export function refundProblem(record: IncomingDebitRecord, reason: RefundReason,
 
 /** The input of a move beside its row. */
 export interface DebitMoveContext {
+  /** The accounts of the debit's connection and currency. */
   readonly accounts: InternalAccounts
+  /** The connection of the balance, where that is another one: the cash follows the debit, or its refund. */
+  readonly home?: ConnectionAccounts | undefined
   readonly ids: IdSource
   /** Epoch milliseconds. */
   readonly now: number
@@ -130,6 +134,26 @@ export function changedDebit(
       }),
     ],
   }
+}
+
+/** Adds the cash that follows the entry of a debit (L21). */
+export function withCashOfDebit(
+  effects: Effects,
+  record: Pick<
+    IncomingDebitRecord,
+    'id' | 'customerId' | 'balanceId' | 'operatorId' | 'shard' | 'currency' | 'connectionId'
+  >,
+  { accounts, home, ids, now }: DebitMoveContext,
+): Effects {
+  const { id, customerId, balanceId, operatorId, shard, currency, connectionId } = record
+  const at = { connectionId, accounts }
+  const subject = { object: 'incoming_debit', id } as const
+  const description = 'Cash of a direct debit'
+  return withCash(
+    effects,
+    { subject, customerId, balanceId, operatorId, shard, currency, at, home, description },
+    { ids, now },
+  )
 }
 
 /** Makes an event about a debit. */

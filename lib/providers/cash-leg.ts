@@ -6,6 +6,8 @@
 import { dateIn } from '../base/clock.ts'
 import type { IdSource } from '../base/ids.ts'
 import type { Effects } from '../decisions/effects.ts'
+import { together } from '../decisions/merge.ts'
+import type { AccountKey } from '../ledger/chart.ts'
 import { entry, NO_BALANCE, type InternalAccounts } from '../ledger/entry.ts'
 import type { CashSubject } from './effects.ts'
 
@@ -67,4 +69,39 @@ export function moveCash(
       },
     ],
   }
+}
+
+/** The accounts of a connection against which its bank takes in and pays out the money of a balance. */
+const BANK_KEYS: readonly AccountKey[] = ['nostro', 'dd_clearing', 'out_transit', 'unallocated']
+
+/** Adds to postings the cash that has to follow them, and the place of the balance on which that rests. */
+export function withCash(
+  effects: Effects,
+  {
+    balanceId,
+    at,
+    home,
+    ...leg
+  }: Omit<CashLeg, 'amount' | 'from' | 'to'> & {
+    readonly balanceId: string
+    /** The connection whose bank books the money. */
+    readonly at: ConnectionAccounts
+    /** The connection of the balance, where that is another one. */
+    readonly home: ConnectionAccounts | undefined
+  },
+  context: { readonly ids: IdSource; readonly now: number },
+): Effects {
+  const bank = new Set(BANK_KEYS.map((key) => at.accounts[key]))
+  const crossing = (effects.postings ?? []).filter(
+    ({ debit, credit }) =>
+      (debit.id === balanceId && bank.has(credit.id)) || (credit.id === balanceId && bank.has(debit.id)),
+  )
+  if (crossing.length === 0) return effects
+  let written = together(effects, { places: [{ balanceId, connectionId: (home ?? at).connectionId }] })
+  if (home === undefined) return written
+  for (const { debit, amount } of crossing) {
+    const [from, to] = debit.id === balanceId ? [home, at] : [at, home]
+    written = together(written, moveCash({ ...leg, amount, from, to }, context))
+  }
+  return written
 }

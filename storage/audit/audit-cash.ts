@@ -10,9 +10,8 @@ const SUBJECTS = `
   union all select 'connection', k.id, k.operator_id, k.operator_id, c.currency, k.id, null from provider_connection k
     cross join (select distinct currency from cash_order where subject_object = 'connection') c`
 
-/** The rules by which the money of a balance comes in at its bank, or comes back to it; and by which it leaves. */
-const INWARD = `('L01', 'L04', 'L06', 'L13')`
-const OUTWARD = `('L80')`
+/** The rules by which the money of a balance comes in at its bank, leaves there, or comes back. */
+const CROSSING = `('L01', 'L04', 'L06', 'L13', 'L51', 'L52', 'L54', 'L60', 'L61', 'L80')`
 
 /**
  * Clocks of two nodes may differ by this much, so whether money came just before a balance moved or just after it cannot
@@ -56,11 +55,10 @@ export const CASH_CHECKS: readonly Check[] = [
         select s.* from (${SUBJECTS}) s join balance b on b.id = s.balance_id
         where b.connection_id <> s.connection_id or b.id in (select balance_id from connection_move) or s.id in (select subject_id from cash_order where id <> subject_id)),
       owed as (
-        select s.id, w.connection_id as home, sum(case when p.rule in ${INWARD} then p.amount else -p.amount end) as amount
+        select s.id, w.connection_id as home, sum(case when p.credit_account = s.balance_id then p.amount else -p.amount end) as amount
         from posting p join subject s on s.id = p.source_id join place w on w.balance_id = s.balance_id and p.booked_at >= w.since and p.booked_at < w.until
-        where w.connection_id <> s.connection_id and p.ordinal = 0 and case
-          when p.rule in ${INWARD} then p.credit_account = s.balance_id when p.rule in ${OUTWARD} then p.debit_account = s.balance_id
-          else p.rule = 'L11' and p.source_object = 'payment' end
+        where w.connection_id <> s.connection_id and p.ordinal = 0 and case when p.rule in ${CROSSING}
+          then s.balance_id in (p.debit_account, p.credit_account) else p.rule = 'L11' and p.source_object = 'payment' end
         group by 1, 2),
       paid as (
         select s.id, case o.from_connection_id when s.connection_id then o.to_connection_id else o.from_connection_id end as home,

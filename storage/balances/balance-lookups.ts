@@ -17,6 +17,17 @@ export async function balanceBelongsToOperator(
   return rows.length === 1
 }
 
+/** Reads the connection of a balance. @throws what the driver throws; Error when there is no such balance */
+export async function connectionOfBalance(queries: Queries, balanceId: string): Promise<string> {
+  const [row] = await queries.query<[string]>({
+    name: 'connection_of_balance',
+    text: 'select connection_id from balance where id = $1',
+    values: [balanceId],
+  })
+  if (row === undefined) throw new Error(`The balance ${balanceId} does not exist.`)
+  return row[0]
+}
+
 /**
  * Reads the status of a balance, within a transaction; null when there is no such balance. @throws what the driver
  * throws

@@ -10,7 +10,8 @@ import { moneyProblem } from '../../customers/money-access.ts'
 import { together } from '../../decisions/merge.ts'
 import { outcomeRecord } from '../../decisions/outcome-record.ts'
 import type { InternalAccounts } from '../../ledger/entry.ts'
-import { moneyOf } from '../collection-money.ts'
+import type { ConnectionAccounts } from '../../providers/cash-leg.ts'
+import { moneyOf, withCashOfCollection } from '../collection-money.ts'
 import { COLLECTION_MOVES, moveCollection } from '../collection-moves.ts'
 import { collectionJson } from '../collection-view.ts'
 import { returnableOf, type CollectionRecord } from '../collection.ts'
@@ -27,6 +28,8 @@ export interface ReverseCollection extends Recorded {
   readonly reasonCode: ReversalReason
   readonly note: string | null
   readonly accounts: InternalAccounts
+  /** The connection of the balance as it was read, where that is another one. */
+  readonly home?: ConnectionAccounts | undefined
   /** `YYYY-MM-DD`. */
   readonly valueDate: string
   /** The seed of the ids of the rows (`idsFrom`). */
@@ -47,7 +50,7 @@ export function reverseCollection(
   command: ReverseCollection,
   now: number,
 ): BalanceDecision<CollectionReversed> {
-  const { collection, counterparty, reasonCode, note, accounts, valueDate, key } = command
+  const { collection, counterparty, reasonCode, note, accounts, home, valueDate, key } = command
   if (balance === null) throw new Error(`The collection ${collection.id} is of a balance that does not exist.`)
   const late = reversalProblem(collection, counterparty.kind, now)
   if (late !== null) return refuse(balance, command, now, late)
@@ -67,7 +70,7 @@ export function reverseCollection(
   const moved = moveCollection(collection, move, now)
   if ('refused' in moved) return refuse(balance, command, now, moved.refused)
   const context = {
-    ...({ ids, by: 'member', accounts, valueDate, reserveUntil: null } as const),
+    ...({ ids, by: 'member', accounts, home, valueDate, reserveUntil: null } as const),
     counterparty: counterparty.name,
   }
   const { effects } = moneyOf(collection, moved.collection, move, context, now)
@@ -75,7 +78,10 @@ export function reverseCollection(
     state: { ...balance, available: balance.available + reserved - amount },
     reply: { kind: 'collection_reversed', collection: moved.collection },
     effects: together(
-      together(movedRows(collection, moved.collection, COLLECTION_MOVES.reverse.message, context, now), effects),
+      together(
+        movedRows(collection, moved.collection, COLLECTION_MOVES.reverse.message, context, now),
+        withCashOfCollection(effects, collection, context, now),
+      ),
       outcomeRecord(
         key,
         200,
