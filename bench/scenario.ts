@@ -47,6 +47,7 @@ export type Baseline =
   | 'firstPage'
   | 'csvParse'
   | 'idle'
+  | 'payments'
 
 /** The wanted value, as a multiple of a baseline. */
 export interface Target {
@@ -106,6 +107,7 @@ const NAMES: Readonly<Record<Baseline, string>> = {
   firstPage: 'first page',
   csvParse: 'csv-parse',
   idle: 'idle',
+  payments: 'payments',
 }
 
 /** The name of a baseline as it is printed. */

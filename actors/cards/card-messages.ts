@@ -6,11 +6,10 @@ import type { Clock } from '../../lib/base/clock.ts'
 import { dateIn } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { CardMessage } from '../../lib/cards/card-message.ts'
-import type { CardRecord } from '../../lib/cards/card.ts'
 import type { CardAnswer } from '../../lib/cards/card-transaction.ts'
 import type { CardMessageReply, DecideCardMessage } from '../../lib/cards/decide-card-message.ts'
-import { readCards } from '../../storage/cards/cards.ts'
-import { cardEventAnswer, readCardTransaction } from '../../storage/cards/card-transactions.ts'
+import type { FoundCard } from '../../storage/cards/card-reading.ts'
+import { cardEventAnswer } from '../../storage/cards/card-transactions.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
@@ -18,6 +17,7 @@ import { cardBalance } from '../balances/balance.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
 import { InTurn } from '../runtime/in-turn.ts'
 import type { ActorSystem } from '../runtime/system.ts'
+import { CardReading } from './card-reading.ts'
 
 export interface CardMessagesOptions {
   readonly system: ActorSystem
@@ -43,9 +43,11 @@ export interface CardOrigin {
 export class CardMessages {
   readonly #options: CardMessagesOptions
   readonly #turns = new InTurn()
+  readonly reading: CardReading
 
   constructor(options: CardMessagesOptions) {
     this.#options = options
+    this.reading = new CardReading(readerOf(options.database))
   }
 
   /**
@@ -54,6 +56,7 @@ export class CardMessages {
    * @param deadline epoch milliseconds; a message that still waits then is dropped undecided
    * @param fingerprint of the message's content, where one id may come with other content: that is refused
    * @param origin null for messages of the service itself
+   * @param known the card as the caller has just read it; null: it is read here
    * @returns null for a card that does not exist, or is not of the message's origin
    * @throws Overloaded, DatabaseUnavailable, OutcomeUnknown: the issuer sends the message again
    */
@@ -64,9 +67,18 @@ export class CardMessages {
     {
       fingerprint = message.id,
       origin = null,
-    }: { readonly fingerprint?: string | undefined; readonly origin?: CardOrigin | null } = {},
+      known = null,
+    }: {
+      readonly fingerprint?: string | undefined
+      readonly origin?: CardOrigin | null
+      readonly known?: FoundCard | null
+    } = {},
   ): Promise<CardMessageReply | OtherContent | null> {
-    return await this.#turns.run(cardId, () => this.#decide(cardId, message, deadline, { fingerprint, origin }))
+    // What was read before a turn that has to be waited for is older than the turns before it.
+    const fresh = this.#turns.isFree(cardId) ? known : null
+    return await this.#turns.run(cardId, () =>
+      this.#decide(cardId, message, deadline, { fingerprint, origin, known: fresh }),
+    )
   }
 
   /** Tells whether a message was decided. @throws DatabaseUnavailable */
@@ -78,10 +90,15 @@ export class CardMessages {
     cardId: string,
     message: CardMessage,
     deadline: number,
-    { fingerprint, origin }: { readonly fingerprint: string; readonly origin: CardOrigin | null },
+    {
+      fingerprint,
+      origin,
+      known,
+    }: { readonly fingerprint: string; readonly origin: CardOrigin | null; readonly known: FoundCard | null },
   ): Promise<CardMessageReply | OtherContent | null> {
     const { system, accounts, ids, clock } = this.#options
-    const found = await this.#read(cardId, message.ref)
+    const question = { cardId, ref: message.ref }
+    const found = known ?? (await this.reading.read(question))
     if (found === null) return null
     if (origin !== null && (found.card.connectionId !== origin.connectionId || found.card.currency !== origin.currency))
       return null
@@ -105,7 +122,7 @@ export class CardMessages {
         switch (conflict.kind) {
           case 'card_stale':
           case 'card_transaction_stale': {
-            const again = await this.#read(cardId, message.ref)
+            const again = await this.reading.read(question)
             if (again === null) throw new Error(`The card ${cardId} has gone.`)
             ;({ card, transaction } = again)
             return 'again'
@@ -128,15 +145,5 @@ export class CardMessages {
     // The record of an answer lives for a day, the message for ever: a repeat that comes later fits nothing any more.
     const answer = await cardEventAnswer(readerOf(this.#options.database), message.id)
     return answer === null ? reply : { kind: 'card_decided', answer, isRepeated: true }
-  }
-
-  async #read(
-    cardId: string,
-    ref: string,
-  ): Promise<{ card: CardRecord; transaction: DecideCardMessage['transaction'] } | null> {
-    const reader = readerOf(this.#options.database)
-    const card = (await readCards(reader, [cardId])).get(cardId)
-    if (card === undefined) return null
-    return { card, transaction: await readCardTransaction(reader, card.connectionId, ref) }
   }
 }

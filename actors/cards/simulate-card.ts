@@ -10,15 +10,13 @@ import type { CardMessage } from '../../lib/cards/card-message.ts'
 import type { SimCard } from '../../lib/cards/card-schema.ts'
 import type { CardMisfit, CardPhase } from '../../lib/cards/card-transaction.ts'
 import type { CardRecord } from '../../lib/cards/card.ts'
+import { showing } from '../../lib/commands/answer.ts'
 import type { Command, CommandAnswer } from '../../lib/commands/command.ts'
 import type { SimulationResult } from '../../lib/contract/simulation.ts'
 import { baseRate } from '../../lib/exchange/market.ts'
 import { boughtFor, formatRate, rateOf } from '../../lib/exchange/rate.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { sandboxDecline } from '../../lib/sandbox/cards.ts'
-import { readCards } from '../../storage/cards/cards.ts'
-import { cardProvider } from '../../storage/cards/card-facts.ts'
-import { readerOf } from '../../storage/db/transaction.ts'
 import { runOnce } from '../commands/run-once.ts'
 import { derivedId } from '../providers/adapters/derived-id.ts'
 import type { CardDeps } from './card-operations.ts'
@@ -46,18 +44,19 @@ export async function simulateCard(
   cardId: string,
   { body, idempotency, deadline }: Command<SimCard>,
 ): Promise<CommandAnswer<SimulationResult, 202>> {
-  const { database, ids } = deps
-  const card = (await readCards(readerOf(database), [cardId])).get(cardId)
-  if (card === undefined || card.customerId !== by.tenant.id) refuseNotFound()
+  const { ids } = deps
   // The message has the id of its request, so a request that is sent again tells the network's message again.
-  const id = idempotency === null ? ids.next() : derivedId(card.id, idempotency.id)
-  const message = messageOf(card, id, body)
-  const provider = await cardProvider(database, card.connectionId)
+  const id = idempotency === null ? ids.next() : derivedId(cardId.toLowerCase(), idempotency.id)
+  const ref = body.relatedRef ?? body.ref ?? drawnRef(id)
+  const found = await messages.reading.read({ cardId, ref })
+  if (found === null || found.card.customerId !== by.tenant.id) refuseNotFound()
+  const { card, provider } = found
+  const message = messageOf(card, { id, ref }, body)
   const taken =
     provider === 'sandbox'
-      ? await messages.take(card.id, message, deadline, { fingerprint: idempotency?.fingerprint })
+      ? await messages.take(card.id, message, deadline, { fingerprint: idempotency?.fingerprint, known: found })
       : null
-  return await runOnce(deps, idempotency, 202, () => {
+  const result = (): SimulationResult => {
     const extra = (currentStatus: string | null) => ({ extra: { currentStatus, connectionProvider: provider } })
     if (provider !== 'sandbox')
       refuse('simulation-not-possible', 'Only cards of the sandbox bank can be simulated.', extra(card.status))
@@ -72,7 +71,7 @@ export async function simulateCard(
         extra(taken?.misfit ?? null),
       )
     const { transactionId, approved, declineReason } = taken.answer
-    return Promise.resolve({
+    return {
       simulationId: ids.next(),
       kind: 'card_transaction' as const,
       status: 'applied' as const,
@@ -86,8 +85,12 @@ export async function simulateCard(
         declineReason,
         amount: moneyJson({ amountMinor: message.amount, currency: card.currency }),
       },
-    })
-  })
+    }
+  }
+  // Without a key there is nothing to keep beside the decision.
+  if (idempotency === null)
+    return showing({ status: 202, body: JSON.stringify(result()), contentType: 'application/json', replayed: false })
+  return await runOnce(deps, idempotency, 202, async () => result())
 }
 
 const MISFITS: Readonly<Record<CardMisfit | 'balance_closed', string>> = {
@@ -106,7 +109,7 @@ const MISFITS: Readonly<Record<CardMisfit | 'balance_closed', string>> = {
 }
 
 /** Makes the network's message of a simulation. @throws ProblemError `validation-error` */
-function messageOf(card: CardRecord, id: string, body: SimCard): CardMessage {
+function messageOf(card: CardRecord, named: Pick<CardMessage, 'id' | 'ref'>, body: SimCard): CardMessage {
   const { phase, final: isFinal = true } = body
   const begins = OPENING.has(phase) || (phase === 'refund' && body.relatedRef == null)
   if (!begins && body.relatedRef == null)
@@ -122,9 +125,8 @@ function messageOf(card: CardRecord, id: string, body: SimCard): CardMessage {
   const { amount, rate } = billed(card, body)
   const base = phase === 'atm' ? CASH : MERCHANT
   return {
-    id,
+    ...named,
     phase,
-    ref: body.relatedRef ?? body.ref ?? drawnRef(id),
     amount,
     isFinal,
     network: 'visa',

@@ -10,6 +10,11 @@ export class InTurn {
   /** For each key that is worked on here: the last work, and the number of works that have not ended. */
   readonly #turns = new Map<string, { tail: Promise<unknown>; waiting: number }>()
 
+  /** Tells whether work on a key would begin at once. */
+  isFree(key: string): boolean {
+    return !this.#turns.has(key)
+  }
+
   /**
    * Runs the work when the work begun before it on the same key has ended, successfully or not.
    *

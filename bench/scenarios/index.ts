@@ -12,8 +12,26 @@ import { p9 } from './p9.ts'
 import { p10 } from './p10.ts'
 import { p12 } from './p12.ts'
 import { p13 } from './p13.ts'
+import { p15 } from './p15.ts'
 import { hooks } from './hooks.ts'
 import { overload } from './overload.ts'
 import { year } from './year.ts'
 
-export const SCENARIOS: readonly Scenario[] = [p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p12, p13, hooks, overload, year]
+export const SCENARIOS: readonly Scenario[] = [
+  p1,
+  p2,
+  p3,
+  p4,
+  p5,
+  p6,
+  p7,
+  p8,
+  p9,
+  p10,
+  p12,
+  p13,
+  p15,
+  hooks,
+  overload,
+  year,
+]

@@ -89,10 +89,8 @@ export function periodStart(period: LimitPeriod, now: number, zone: string): str
   switch (period) {
     case 'day':
       return today
-    case 'week': {
-      const date = Temporal.PlainDate.from(today)
-      return date.subtract({ days: date.dayOfWeek - 1 }).toString()
-    }
+    case 'week':
+      return mondayOf(today)
     case 'month':
       return `${today.slice(0, 7)}-01`
     case 'year':
@@ -102,6 +100,17 @@ export function periodStart(period: LimitPeriod, now: number, zone: string): str
     default:
       return period satisfies never
   }
+}
+
+/** The day that was asked about last, with its Monday: decisions of one day ask again and again. */
+let lastWeek = { day: '', monday: '' }
+
+function mondayOf(day: string): string {
+  if (lastWeek.day !== day) {
+    const date = Temporal.PlainDate.from(day)
+    lastWeek = { day, monday: date.subtract({ days: date.dayOfWeek - 1 }).toString() }
+  }
+  return lastWeek.monday
 }
 
 /** The sums that a purchase counts in: every period that has a limit, of all purchases and of the merchant's category. */

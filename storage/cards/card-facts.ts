@@ -3,7 +3,7 @@ import type { CurrencyCode } from '../../lib/base/currency.ts'
 import type { BalanceStatus } from '../../lib/balances/closing.ts'
 import type { ProviderId } from '../../lib/providers/provider.ts'
 import type { Reader } from '../db/connection.ts'
-import type { Queries, TransactionClient } from '../db/transaction.ts'
+import type { TransactionClient } from '../db/transaction.ts'
 
 /** The balance that a card is to pay from, and the provider of its connection. */
 export interface CardBalance {
@@ -71,16 +71,6 @@ export async function expiringCards(
     values: [month, max],
   })
   return rows.map(({ id, customer_id }) => ({ id, customerId: customer_id }))
-}
-
-/** Returns the provider of a connection; null when the connection does not exist. */
-export async function cardProvider(database: Queries, connectionId: string): Promise<string | null> {
-  const [row] = await database.query<[string]>({
-    name: 'card_provider',
-    text: 'select provider from provider_connection where id = $1',
-    values: [connectionId],
-  })
-  return row?.[0] ?? null
 }
 
 /** The open cards that the catalogue of simulations names. */

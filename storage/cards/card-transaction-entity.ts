@@ -53,7 +53,7 @@ export const CardTransaction = defineEntity({
       expression: 'create index card_transaction_expiry on card_transaction (expires_at) where expires_at is not null',
     },
   ],
-  uniques: [{ name: 'card_transaction_ref', properties: ['connectionId', 'ref'] }],
+  uniques: [{ name: 'card_transaction_ref', properties: ['ref', 'connectionId'] }],
   checks: [
     {
       name: 'card_transaction_sums',

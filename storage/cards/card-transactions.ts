@@ -1,6 +1,6 @@
 /** Card transactions as rows: read for decisions and lists, and those of which the authorisation has expired. */
 import { sql } from 'kysely'
-import type { CardAnswer, CardDeclineReason, CardTransactionState } from '../../lib/cards/card-transaction.ts'
+import type { CardAnswer, CardDeclineReason } from '../../lib/cards/card-transaction.ts'
 import type { CardEventRecord, CardTransactionRecord } from '../../lib/cards/card-transaction-view.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
@@ -11,7 +11,7 @@ import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../
 import { expression, from, select } from '../db/select.ts'
 import { CardTransaction } from './card-transaction-entity.ts'
 
-const STATE = select(
+export const CARD_TRANSACTION = select(
   pick(from(CardTransaction, 't'), [
     'id',
     'version',
@@ -43,20 +43,6 @@ const STATE = select(
     'declineReason',
   ]),
 )
-
-/** Reads the transaction that a connection's network reference names; null when there is none. */
-export async function readCardTransaction(
-  reader: Reader,
-  connectionId: string,
-  ref: string,
-): Promise<CardTransactionState | null> {
-  const { rows } = await reader.query({
-    name: 'card_transaction_by_ref',
-    text: `select ${STATE.sql} from card_transaction t where t.connection_id = $1 and t.ref = $2`,
-    values: [connectionId, ref],
-  })
-  return rows[0] === undefined ? null : STATE.read(rows[0])
-}
 
 /** Reads the answer to a message that was decided; null for one that was not. */
 export async function cardEventAnswer(reader: Reader, id: string): Promise<CardAnswer | null> {

@@ -15,9 +15,9 @@ import { Card } from './card-entity.ts'
 /** The zone in which periods of limits begin: that of the customer's preferences; UTC where they name none. */
 const ZONE = `coalesce((select s.value->>'timezone' from setting s where s.owner_id = c.customer_id and s.name = 'preferences'), 'UTC')`
 
-const CARD = select({ ...from(Card, 'c'), zone: expression<string>(ZONE) })
+export const CARD = select({ ...from(Card, 'c'), zone: expression<string>(ZONE) })
 
-const recordOf = ({ limits, used, ...row }: ReturnType<typeof CARD.read>): CardRecord => ({
+export const cardOf = ({ limits, used, ...row }: ReturnType<typeof CARD.read>): CardRecord => ({
   ...row,
   limits: limitsFromJson(limits),
   used: useFromJson(used),
@@ -30,7 +30,7 @@ export async function readCards(reader: Reader, ids: readonly string[]): Promise
     text: `select ${CARD.sql} from card c where c.id = any($1::uuid[])`,
     values: [plainArray(ids)],
   })
-  return new Map(rows.map((row) => recordOf(CARD.read(row))).map((card) => [card.id, card]))
+  return new Map(rows.map((row) => cardOf(CARD.read(row))).map((card) => [card.id, card]))
 }
 
 /** Adds a card. */
@@ -110,7 +110,7 @@ export async function listCards(
     order: { keys: [{ expression: sql`c.id`, type: 'uuid' as const }], descending: sort === '-createdAt' },
   }
   const { rows, ...page } = await readPage<object>(db, [branch], query)
-  return { ...page, rows: rows.map((row) => recordOf(CARD.readNamed(row))) }
+  return { ...page, rows: rows.map((row) => cardOf(CARD.readNamed(row))) }
 }
 
 /** The number of a customer's cards that are neither expired nor closed. */
