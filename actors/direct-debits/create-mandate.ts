@@ -1,7 +1,7 @@
 /** Makes a mandate of a customer. */
 import type { CurrencyCode } from '../../lib/base/currency.ts'
 import { inStoredOrder } from '../../lib/base/metadata.ts'
-import { refuseField, type Problem } from '../../lib/base/problems.ts'
+import { refuse, refuseField, type Problem } from '../../lib/base/problems.ts'
 import { NEW_MANDATE, type MandateRecord } from '../../lib/direct-debits/mandate.ts'
 import { counterpartyOf, referenceOfMandate } from '../../lib/direct-debits/account.ts'
 import type { MandateCreate } from '../../lib/direct-debits/mandate-schema.ts'
@@ -58,10 +58,11 @@ export async function wantedMandate(
   const now = clock.now()
   const signedAt = body.signedAt == null ? null : dayStart(body.signedAt)
   if (signedAt !== null && signedAt > now) refuseField('/signedAt', 'invalid_value', 'Must not be in the future.')
+  const documentId = await cleanDocument(facts, body.mandateDocumentId?.toLowerCase() ?? null)
   const terms = await facts.terms(body.scheme, scheme.currency)
   return {
     notice: noticeOf(scheme, terms, body.preNotificationDays ?? null),
-    isOrdered: body.direction === 'collect' && isOrdered(balance.provider, body.scheme),
+    isOrdered: isOrdered(balance.provider, body.scheme),
     refusal: moneyProblem(terms, 'pay'),
     mandate: {
       ...NEW_MANDATE,
@@ -83,7 +84,7 @@ export async function wantedMandate(
       consentType: consent,
       authorisationSource: source,
       signedAt,
-      documentId: body.mandateDocumentId?.toLowerCase() ?? null,
+      documentId,
       creditorId: body.direction === 'collect' ? balance.creditorId : null,
       creditorName: body.direction === 'collect' ? balance.customerName : null,
       history: [],
@@ -148,6 +149,17 @@ export async function createMandateOf(
   )
   if (reply.kind === 'stale') throw new Error('A new mandate has no collections.')
   return reply
+}
+
+/** @throws ProblemError `validation-error` for a document that the customer does not have, `document-not-clean` */
+async function cleanDocument(facts: Pick<CreditorFacts, 'document'>, id: string | null): Promise<string | null> {
+  const status = id === null ? 'clean' : await facts.document(id)
+  if (status === null) refuseField('/mandateDocumentId', 'not_found', 'No such document.')
+  if (status !== 'clean')
+    refuse('document-not-clean', 'The document has failed its check or is still waiting for it.', {
+      extra: { documentIds: [id] },
+    })
+  return id
 }
 
 async function balanceFor(

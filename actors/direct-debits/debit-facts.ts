@@ -3,9 +3,11 @@
  * reads them for itself; the rows of a file share those of their lot.
  */
 import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
+import type { DocumentStatus } from '../../lib/documents/document.ts'
 import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
 import { readDebitTerms, type CustomerDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
 import { debitBalance, type DebitBalance } from '../../storage/direct-debits/debit-balances.ts'
+import { statusesOf } from '../../storage/documents/documents.ts'
 import { findMandate, findMandates } from '../../storage/direct-debits/mandates.ts'
 import type { Database } from '../../storage/db/database.ts'
 
@@ -15,6 +17,8 @@ export interface CreditorFacts {
   balance(id: string): Promise<DebitBalance | null>
   /** Finds a mandate of any customer; null when it does not exist. */
   mandate(id: string): Promise<MandateRecord | null>
+  /** Finds the status of a document of the customer; null when it has no such document. */
+  document(id: string): Promise<DocumentStatus | null>
   /** Returns the terms of the customer. */
   terms(scheme: MandateScheme, currency: string): Promise<CustomerDebitTerms>
 }
@@ -23,6 +27,7 @@ export interface CreditorFacts {
 export const factsOf = (database: Database, customerId: string): CreditorFacts => ({
   balance: (id) => debitBalance(database, customerId, id),
   mandate: (id) => findMandate(database, id),
+  document: async (id) => (await statusesOf(database.pool, customerId, [id])).get(id) ?? null,
   terms: (scheme, currency) => readDebitTerms(database, { customerId, scheme, currency }),
 })
 
@@ -49,6 +54,7 @@ export async function factsOfLot(
   return {
     balance: (id) => once(balances, id, () => facts.balance(id)),
     mandate: async (id) => mandates.get(id) ?? null,
+    document: facts.document,
     terms: (scheme, currency) => once(terms, `${scheme} ${currency}`, () => facts.terms(scheme, currency)),
   }
 }

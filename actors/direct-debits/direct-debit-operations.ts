@@ -1,8 +1,5 @@
 /** The operations on mandates and collections for the HTTP layer. */
-import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
-import { fitsMetadata } from '../../lib/contract/primitives.ts'
-import { patchedMetadata } from '../../lib/base/metadata.ts'
-import { completeAddress } from '../../lib/contract/address.ts'
+import { ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
 import { dayStart, instantOf } from '../../lib/contract/formats.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -18,7 +15,6 @@ import type {
   CollectionStatusReport,
   PreNotificationSent,
 } from '../../lib/direct-debits/collection-schema.ts'
-import type { MandatePatch } from '../../lib/direct-debits/create-debits.ts'
 import { schemeDate } from '../../lib/direct-debits/dates.ts'
 import type { DirectDebitMessageType } from '../../lib/providers/messages.ts'
 import type {
@@ -35,7 +31,6 @@ import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
 import { noticeOf } from '../../lib/direct-debits/debit-terms.ts'
 import { readDebitTerms } from '../../storage/direct-debits/customer-debit-terms.ts'
-import { debitBalance } from '../../storage/direct-debits/debit-balances.ts'
 import {
   collectionOfTenant,
   getCollection,
@@ -48,6 +43,7 @@ import { readDatabase } from '../../storage/db/read-database.ts'
 import { done, type Answers } from '../commands/answers.ts'
 import { createCollectionOf } from './create-collection.ts'
 import { createMandateOf } from './create-mandate.ts'
+import { patchOf } from './patch-mandate.ts'
 import { sentNotice } from './pre-notifications.ts'
 import { reverseCollectionOf } from './reverse-collection.ts'
 import { DebitInbox, type DebitInboxDeps } from './debit-inbox.ts'
@@ -355,43 +351,4 @@ function refuseReport(noun: string, status: string): never {
   refuse('invalid-transition', `The ${noun} is ${status}; the report does not follow from it.`, {
     extra: { currentStatus: status, allowed: [] },
   })
-}
-
-/** Checks a change of a mandate. @throws ProblemError `validation-error` */
-async function patchOf(
-  { database, clock }: DirectDebitDeps,
-  { customerId, currency, metadata: before }: MandateRecord,
-  { metadata, amountLimit, preNotificationDays: noticeDays, balanceId, counterparty, signedAt }: MandateUpdate,
-): Promise<MandatePatch> {
-  const merged = metadata === undefined ? undefined : patchedMetadata(before, metadata)
-  if (merged !== undefined && !fitsMetadata(merged)) refuseField('/metadata', 'too_large', 'Too many attributes.')
-  if (amountLimit !== undefined && amountLimit !== null && amountLimit.currency !== currency)
-    refuseField('/amountLimit/currency', 'currency_mismatch', `The mandate is in ${currency}.`)
-  const balance = balanceId === undefined ? null : await debitBalance(database, customerId, balanceId)
-  if (balanceId !== undefined && balance === null) refuseField('/balanceId', 'not_found', 'No such balance.')
-  if (balance !== null && balance.currency !== currency)
-    refuseField('/balanceId', 'currency_mismatch', `The mandate is in ${currency}.`)
-  const signed = signedAt === undefined ? undefined : dayStart(signedAt)
-  if (signed !== undefined && signed > clock.now())
-    refuseField('/signedAt', 'invalid_value', 'Must not be in the future.')
-  return {
-    ...(merged === undefined ? {} : { metadata: merged }),
-    ...(amountLimit === undefined
-      ? {}
-      : { amountLimit: amountLimit === null ? null : BigInt(amountLimit.amountMinor) }),
-    ...(noticeDays === undefined ? {} : { noticeDays }),
-    ...(balance === null || balanceId === undefined
-      ? {}
-      : { balance: { id: balanceId.toLowerCase(), connectionId: balance.connectionId } }),
-    ...(counterparty === undefined
-      ? {}
-      : {
-          counterparty: {
-            ...(counterparty.name === undefined ? {} : { name: counterparty.name }),
-            ...(counterparty.email === undefined ? {} : { email: counterparty.email }),
-            ...(counterparty.address == null ? {} : { address: completeAddress(counterparty.address) }),
-          },
-        }),
-    ...(signed === undefined ? {} : { signedAt: signed }),
-  }
 }

@@ -97,7 +97,6 @@ export async function simulateMandateStatus(
   const mandate = await findMandate(deps.database, mandateId)
   if (mandate === null || mandate.customerId !== by.tenant.id) refuseNotFound()
   const { status, reasonCode = null } = command.body
-  const isOurs = mandate.direction === 'collect'
   return await simulate(deps, command, {
     kind: 'mandate_status',
     of: mandate,
@@ -108,8 +107,8 @@ export async function simulateMandateStatus(
       account: accountOf(mandate.counterparty),
       receivedAt: mandate.createdAt,
     },
-    allowed: isOurs ? simulableMandateStatuses(mandate) : [],
-    reports: isOurs ? simulatedMandate(mandate, status, reasonCode) : null,
+    allowed: simulableMandateStatuses(mandate),
+    reports: simulatedMandate(mandate, status, reasonCode),
     details: { status, reasonCode },
   })
 }

@@ -6,7 +6,7 @@
  * about mandates and collections arrive at least once, in any order (lib/direct-debits/debit-messages.ts).
  */
 import type { CollectionMessage, DebitMessage } from '../../lib/direct-debits/debit-messages.ts'
-import type { MandateCounterparty } from '../../lib/direct-debits/mandate.ts'
+import type { MandateCounterparty, MandateDirection } from '../../lib/direct-debits/mandate.ts'
 import type { SequenceType } from '../../lib/direct-debits/schemes.ts'
 import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
 
@@ -26,8 +26,12 @@ interface DebitOrder {
   readonly createdAt: number
 }
 
-/** A mandate to be lodged with the scheme, or with the debtor's bank. */
+/**
+ * A mandate to be lodged with the scheme, or with the debtor's bank. By one of direction `pay` our customer is the
+ * debtor: its bank learns of its consent.
+ */
 export interface MandateOrder extends DebitOrder {
+  readonly direction: MandateDirection
   readonly creditorId: string | null
   readonly creditorName: string | null
   /** Epoch milliseconds. */

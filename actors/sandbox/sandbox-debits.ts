@@ -115,7 +115,7 @@ export class SandboxDebits implements DebitPartner {
         objectId: order.mandateId,
         amount: null,
         receivedAt: order.createdAt,
-        steps: planMandate(order.scheme, order.counterparty.name),
+        steps: planMandate(order.scheme, order.counterparty.name, order.direction),
       })),
     )
   }

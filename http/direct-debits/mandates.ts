@@ -42,7 +42,7 @@ export const createMandate = route({
   limits: ['money'],
   body: MandateCreate,
   success: { status: 201, description: 'The created mandate.', schema: Mandate, etag: true, location: true },
-  problems: [],
+  problems: ['document-not-clean'],
   handle: ({ command }, { directDebits }) => directDebits.createMandate(command),
 })
 

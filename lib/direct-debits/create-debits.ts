@@ -72,6 +72,9 @@ export function createMandate(existing: MandateRecord | null, command: CreateMan
           mandateUpdate(mandate, null, isSigned ? 'Mandate made and active.' : 'Mandate made.', context.by, now),
         ],
         events: [mandateEvent(mandate, null, context.ids, now)],
+        ...(mandate.documentId === null
+          ? {}
+          : { documentUses: [{ documentId: mandate.documentId, object: 'mandate', objectId: mandate.id }] }),
       },
       outcomeRecord(
         key,

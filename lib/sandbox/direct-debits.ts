@@ -7,7 +7,7 @@
  */
 import { R_TRANSACTION_TYPES, type RTransactionType } from '../direct-debits/reason-codes.ts'
 import { DEBIT_SCHEMES, rTypeOf } from '../direct-debits/schemes.ts'
-import type { CounterpartyAccount } from '../direct-debits/mandate.ts'
+import type { CounterpartyAccount, MandateDirection } from '../direct-debits/mandate.ts'
 import { DIRECT_DEBIT_MESSAGE_TYPES, type DirectDebitMessageType } from '../providers/messages.ts'
 import type { MandateScheme } from '../rails/debit-schemes.ts'
 import { AMOUNT_FAILURES, sandboxTokens, type CatalogueRule } from './triggers.ts'
@@ -144,9 +144,17 @@ function rowOf(counterpartyName: string): WordRow | undefined {
   return word === undefined ? undefined : WORDS[word]
 }
 
-/** Plans the reports about a mandate; none: it stays submitted. Times count from its creation. */
-export function planMandate(scheme: MandateScheme, counterpartyName: string): readonly MandateStep[] {
-  return rowOf(counterpartyName)?.mandate?.(CODES[scheme]) ?? [active]
+/**
+ * Plans the reports about a mandate; none: it stays submitted. Times count from its creation. The account of a creditor
+ * (`pay`) does not move.
+ */
+export function planMandate(
+  scheme: MandateScheme,
+  counterpartyName: string,
+  direction: MandateDirection,
+): readonly MandateStep[] {
+  const steps = rowOf(counterpartyName)?.mandate?.(CODES[scheme]) ?? [active]
+  return direction === 'pay' ? steps.filter(({ event }) => event !== 'mandate.amended') : steps
 }
 
 /** The facts that the plan of a collection depends on. */

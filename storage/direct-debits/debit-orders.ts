@@ -5,6 +5,7 @@
  * Written by hand: every collection of such a bank passes these statements, in batches.
  */
 import { timestamp } from '../../lib/base/clock.ts'
+import type { MandateDirection } from '../../lib/direct-debits/mandate.ts'
 import type { SequenceType } from '../../lib/direct-debits/schemes.ts'
 import type { MandateScheme } from '../../lib/rails/debit-schemes.ts'
 import { plainArray, plainArrayOrNull, textArray } from '../db/array-literal.ts'
@@ -35,6 +36,7 @@ export interface MandateToLodge {
   readonly id: string
   readonly shard: number
   readonly connectionId: string
+  readonly direction: MandateDirection
   readonly scheme: MandateScheme
   readonly currency: string
   /** JSON text. */
@@ -52,6 +54,7 @@ const MANDATE = select({
   id: expression<string>('m.id'),
   shard: expression<number>('m.shard'),
   connectionId: expression<string>('m.connection_id'),
+  direction: expression<MandateDirection>('m.direction'),
   scheme: expression<MandateScheme>('m.scheme'),
   currency: expression<string>('m.currency'),
   counterparty: expression<string>('m.counterparty'),
@@ -78,7 +81,7 @@ export async function mandatesToLodge(
       max,
     ],
     text: `select ${MANDATE.sql} from mandate m join provider_connection k on k.id = m.connection_id
-      where m.connection_id in (${CONNECTIONS}) and m.provider_ref is null and m.direction = 'collect'
+      where m.connection_id in (${CONNECTIONS}) and m.provider_ref is null
         and m.status in ('pending', 'submitted') and (m.status = 'pending' or m.submitted_at < $4)
         and k.provider || ' ' || m.scheme = any($2::text[]) and ($3::smallint[] is null or m.shard = any($3))
       order by m.created_at, m.id limit $5`,
@@ -176,7 +179,7 @@ export async function nextDebitOrder(
     text: `select ceil(extract(epoch from min(at)) * 1000)::float8 from (
         select min(case m.status when 'pending' then m.created_at else m.submitted_at + $5 * interval '1 millisecond' end) as at
         from mandate m join provider_connection k on k.id = m.connection_id
-        where m.connection_id in (${CONNECTIONS}) and m.provider_ref is null and m.direction = 'collect' and m.status in ('pending', 'submitted')
+        where m.connection_id in (${CONNECTIONS}) and m.provider_ref is null and m.status in ('pending', 'submitted')
           and k.provider || ' ' || m.scheme = any($2::text[]) and ($3::smallint[] is null or m.shard = any($3))
         union all
         select min(case c.status when 'pending' then ${leavesAt('$4')} else c.submitted_at + $5 * interval '1 millisecond' end)

@@ -77,7 +77,7 @@ export const Mandate = defineEntity({
     {
       name: 'mandate_unacknowledged',
       expression: `create index mandate_unacknowledged on mandate (connection_id, created_at)
-        where provider_ref is null and direction = 'collect' and status in ('pending', 'submitted')`,
+        where provider_ref is null and status in ('pending', 'submitted')`,
     },
     {
       name: 'mandate_provider_ref',

@@ -48,6 +48,7 @@ const shared = (nth: number, at: number) => ({
 
 export const mandateOrder = (nth: number, at: number, name = 'Ada Marsh'): MandateOrder => ({
   ...shared(nth, at),
+  direction: 'collect',
   counterparty: { ...shared(nth, at).counterparty, name },
   creditorId: 'DE98ZZZ09999999999',
   creditorName: 'Example',

@@ -4,7 +4,9 @@ import t from 'tap'
 import { addDays, dateIn } from '../../../lib/base/clock.ts'
 import type { Collection } from '../../../lib/direct-debits/collection-schema.ts'
 import type { Mandate } from '../../../lib/direct-debits/mandate-schema.ts'
+import { until } from '../../support/until.ts'
 import { createWorld, type World } from '../../support/world.ts'
+import { PDF, upload } from '../documents/upload.ts'
 
 // Nothing is sent to the sandbox bank, whose words are in words.test.ts: people report here.
 const world: World = await createWorld({ dispatch: false })
@@ -242,6 +244,60 @@ t.test('bad collections are refused with the field at fault, and change nothing'
   await report(`/mandates/${mandate.id}`, 'suspended')
   t.match((await collect(mandate.id)).problem, { status: 409, currentStatus: 'suspended' })
   t.equal((await client.get<{ data: [] }>(`/collections?filter[mandateId]=${mandate.id}`)).body.data.length, 0)
+})
+
+t.test('a mandate names a document that is clean and its own, which then stays', async (t) => {
+  const key = { token: world.service.sandbox!.customer.apiKey, tenantId: client.tenantId }
+  const made = await upload<{ id: string }>(world, key, '/documents', { bytes: PDF, fields: { purpose: 'mandate' } })
+  t.equal(made.status, 201)
+  const mandateDocumentId = made.body.id
+  await until('the document is clean', async () => {
+    world.advance(1_000)
+    return (await client.get<{ status: string }>(`/documents/${mandateDocumentId}`)).body.status === 'clean'
+  })
+  await world.query(`update document set status = 'pending_scan' where id = $1`, [mandateDocumentId])
+  t.match((await makeMandate('sepa_dd_core', { mandateDocumentId })).problem, {
+    code: 'document-not-clean',
+    documentIds: [mandateDocumentId],
+  })
+  await world.query(`update document set status = 'clean' where id = $1`, [mandateDocumentId])
+  t.match((await makeMandate('sepa_dd_core', { mandateDocumentId: randomUUID() })).problem, {
+    errors: [{ field: '/mandateDocumentId', code: 'not_found' }],
+  })
+  const other = await world.customer({ balances: [{ currency: 'EUR', amount: 0n }] })
+  const theirs = await other.client.post('/mandates', {
+    ...mandateBody('sepa_dd_core', { mandateDocumentId }),
+    balanceId: other.balanceIds[0],
+  })
+  t.match(theirs.problem, { errors: [{ field: '/mandateDocumentId', code: 'not_found' }] }, 'of another customer')
+  t.match((await makeMandate('sepa_dd_core', { mandateDocumentId })).body, { mandateDocumentId })
+  const gone = await client.send(`/v1/documents/${mandateDocumentId}`, { method: 'DELETE' })
+  t.not(gone.status, 204, 'what a mandate names is not deleted')
+})
+
+t.test('a mandate moves to another balance of its bank and currency, while both are open', async (t) => {
+  const other = await world.customer({
+    balances: [
+      { currency: 'EUR', amount: 0n },
+      { currency: 'EUR', amount: 0n },
+      { currency: 'GBP', amount: 0n },
+    ],
+  })
+  const [first, second, pounds] = other.balanceIds
+  const { id } = (await other.client.post<Mandate>('/mandates', { ...mandateBody('sepa_dd_core'), balanceId: first }))
+    .body
+  const to = async (balanceId: unknown) =>
+    await other.client.send<Mandate>(`/v1/mandates/${id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', 'if-match': '*' },
+      body: JSON.stringify({ balanceId }),
+    })
+  t.match((await to(pounds)).problem, { errors: [{ field: '/balanceId', code: 'currency_mismatch' }] })
+  t.match((await to(balances.EUR)).problem, { errors: [{ field: '/balanceId', code: 'not_found' }] })
+  await world.query(`update balance set status = 'frozen' where id = $1`, [second])
+  t.match((await to(second)).problem, { errors: [{ field: '/balanceId', code: 'inactive' }] })
+  await world.query(`update balance set status = 'active' where id = $1`, [second])
+  t.match((await to(second)).body, { balanceId: second })
 })
 
 t.test('customers report no statuses', async (t) => {

@@ -211,6 +211,37 @@ t.test('mandates of Bacs and ACH are managed by the bank, with the codes of thei
   ])
 })
 
+t.test('mandates to pay by follow the words, too', async (t) => {
+  const begun = world.now()
+  const made = []
+  for (const scheme of ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit'] as const)
+    for (const word of ['Jane', 'Invalid', 'Cancels', 'Slow', 'Transferred'] as const) {
+      const reply = await client.post<Mandate>('/mandates', {
+        direction: 'pay',
+        scheme,
+        reference: 'RENT000001',
+        balanceId: SCHEMES[scheme].balanceId,
+        counterparty: { name: `${word} Landlord`, kind: 'business', creditorId: 'DE98ZZZ09999999999' },
+      })
+      t.equal(reply.status, 201, reply.text)
+      made.push({ scheme, word, of: reply.body })
+    }
+  for (const seconds of [0, 5, 30, 35]) await to(begun, seconds)
+  const simulated = made.find(({ word }) => word === 'Slow') as (typeof made)[number]
+  t.equal((await client.post(`/simulations/mandates/${simulated.of.id}/status`, { status: 'active' })).status, 202)
+  await to(begun, 36)
+  t.equal((await mandate(simulated.of)).status, 'active')
+  const ends = await Promise.all(made.map(async ({ word, of }) => `${word} ${(await mandate(of)).status}`))
+  t.strictSame([...new Set(ends)].sort(), [
+    'Cancels cancelled',
+    'Invalid failed',
+    'Jane active',
+    'Slow active',
+    'Slow submitted',
+    'Transferred active',
+  ])
+})
+
 t.test('a dormant mandate can be expired by hand, and statuses of collections be simulated', async (t) => {
   const begun = world.now()
   const of = await mandateOf('Dormant Doe')

@@ -10,7 +10,7 @@ import {
 } from '../../../lib/sandbox/direct-debits.ts'
 
 const mandate = (name: string, scheme: MandateScheme = 'sepa_dd_core'): string => {
-  const steps = planMandate(scheme, name)
+  const steps = planMandate(scheme, name, 'collect')
   t.strictSame(decodeDebitSteps(encodeDebitSteps(steps)), steps, `the plan of ${name} reads back`)
   return encodeDebitSteps(steps)
 }
@@ -95,4 +95,9 @@ t.test('the catalogue tells every word and amount', async (t) => {
       name,
     )
   t.equal(rules.filter((rule) => rule.startsWith('amountMinor 13')).length, 12)
+})
+
+t.test('the account of a creditor does not move', (t) => {
+  t.equal(encodeDebitSteps(planMandate('sepa_dd_core', 'Transferred Ltd', 'pay')), 'mandate.active@5000')
+  t.end()
 })
