@@ -29,7 +29,11 @@ const Status = Words(
   '`received` and `verified` wait, the latter with a right signature. `ignored`: not for the service, or nothing of the ' +
     'connection matches it. `duplicate`: other events had told all of it. `failed`: it could not be used.',
 )
-const Reason = Words('ProviderEventReason', PROVIDER_EVENT_REASONS, 'Why the event was ignored, or has failed.')
+const Reason = Words(
+  'ProviderEventReason',
+  PROVIDER_EVENT_REASONS,
+  'Why the event was ignored, has failed, or waits for its connection.',
+)
 
 const summary = {
   id: Uuid,

@@ -19,8 +19,9 @@ export const PROVIDER_EVENT_STATUSES = ['received', 'verified', 'processed', 'ig
 export type ProviderEventStatus = (typeof PROVIDER_EVENT_STATUSES)[number]
 
 /**
- * Why an event is `ignored` or `failed`. `unmatched`: it names nothing of its connection; `contradicted`: the provider
- * itself has never confirmed it when asked.
+ * Why an event is `ignored` or `failed`, or waits. `unmatched`: it names nothing of its connection; `contradicted`: the
+ * provider itself has never confirmed it when asked; `connection_unusable`: it waits for its connection, which cannot be
+ * opened.
  */
 export const PROVIDER_EVENT_REASONS = [
   'unmatched',
@@ -29,6 +30,7 @@ export const PROVIDER_EVENT_REASONS = [
   'unreadable',
   'contradicted',
   'internal',
+  'connection_unusable',
 ] as const
 export type ProviderEventReason = (typeof PROVIDER_EVENT_REASONS)[number]
 

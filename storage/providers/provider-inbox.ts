@@ -319,16 +319,21 @@ export async function proposeAssignment(
   return rowCount === 1
 }
 
-/** Puts an event that could not be used, or that matches nothing, aside. @returns false when it has changed since */
+/**
+ * Puts an event aside that could not be used, that matches nothing, or that waits for a connection that cannot be opened.
+ *
+ * @returns false when it has changed since
+ */
 export async function dismissInboxEvent(
   client: TransactionClient,
-  { events: [event], by, reason }: InboxDecision,
+  { events: [event], by, reason, now }: InboxDecision,
 ): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'dismiss_inbox_event',
-    values: [event?.id, event?.version, by, reason],
-    text: `update provider_inbox set status = 'ignored', reason = 'dismissed', decided_by = $3, decision_reason = $4, proposal = null, version = version + 1
-      where id = $1 and version = $2 and due_at is null`,
+    values: [event?.id, event?.version, by, reason, timestamp(now)],
+    text: `update provider_inbox set status = 'ignored', reason = 'dismissed', decided_by = $3, decision_reason = $4, proposal = null, version = version + 1,
+        due_at = null, processed_at = coalesce(processed_at, $5)
+      where id = $1 and version = $2 and (due_at is null or reason = 'connection_unusable')`,
   })
   return rowCount === 1
 }

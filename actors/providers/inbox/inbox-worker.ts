@@ -144,7 +144,7 @@ async function tellOfFailure({ client, ids, now }: ChangeTransaction, event: Inb
 const waitFor = (event: InboxEvent, why: string, now: number): InboxEnd => ({
   event,
   status: waitingStatus(event.verifiedBy),
-  reason: null,
+  reason: 'connection_unusable',
   error: `The connection cannot be opened. ${why}`.slice(0, ERROR_MAX),
   dueAt: now + UNUSABLE_MS,
   messages: [],

@@ -225,12 +225,16 @@ export async function dismissEvent(
 ): Promise<void> {
   const [event] = await readInboxEvents(deps.database, by.tenant.id, [id])
   if (event === undefined) refuseNotFound()
-  const isOpen = event.status === 'failed' || (event.status === 'ignored' && event.reason === 'unmatched')
+  const isOpen =
+    event.status === 'failed' ||
+    (event.status === 'ignored' && event.reason === 'unmatched') ||
+    event.reason === 'connection_unusable'
   if (!isOpen)
-    refuseTransition('Only an event that has failed, or matches nothing, is dismissed.', event.status, [
-      'failed',
-      'ignored',
-    ])
+    refuseTransition(
+      'Only an event that has failed, matches nothing, or waits for a connection that cannot be opened, is dismissed.',
+      event.status,
+      ['failed', 'ignored'],
+    )
   await runChange(deps, async (tx) => {
     const decision = { events: [event], by: by.session.userId, reason, now: tx.now }
     if (!(await dismissInboxEvent(tx.client, decision)))

@@ -4,7 +4,7 @@ import type { ProviderConnectionView } from '../../../lib/providers/connection-s
 import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 import { bySandbox } from '../kyc/support.ts'
-import { deliver, eventBody, putSecret } from './inbox-support.ts'
+import { deliver, eventBody, listed, putSecret } from './inbox-support.ts'
 
 t.test('a connection whose secrets cannot be opened', async (t) => {
   await using world = await createWorld()
@@ -14,7 +14,7 @@ t.test('a connection whose secrets cannot be opened', async (t) => {
   const kept = async () =>
     (
       await world.query<{ status: string; attempts: number; error: string | null; due: Date | null }>(
-        'select status, attempts, error, due_at as due from provider_inbox where connection_id = $1',
+        'select status, attempts, error, due_at as due from provider_inbox where connection_id = $1 order by received_at, id',
         [id],
       )
     )[0]
@@ -54,6 +54,8 @@ t.test('a connection whose secrets cannot be opened', async (t) => {
   )
 
   await t.test('events that were kept before wait for it, for longer than attempts would last', async (t) => {
+    const other = eventBody('something.new', {}, 'other')
+    t.equal((await deliver(world, id, other, bySandbox(other, { at: world.now() }))).status, 202)
     await spoil()
     await until('the node has heard of it', async () => (await send()).status === 503)
     await world.query(
@@ -71,6 +73,13 @@ t.test('a connection whose secrets cannot be opened', async (t) => {
     }
     t.match(await kept(), { status: 'verified', attempts: 0, error: /cannot be opened/ })
     t.strictSame(await world.query(`select id from outbox where type = 'provider_event.failed'`), [])
+
+    const staff = await world.person('operations').signIn()
+    const waiting = await listed(staff, '&filter[reason]=connection_unusable')
+    t.equal(waiting.length, 2)
+    const left = waiting.find(({ type }) => type === 'something.new')!
+    const dismissed = await staff.post(`/provider-events/${left.id}/dismiss`, { reason: 'Its bank is gone.' })
+    t.match(dismissed.body, { status: 'ignored', reason: 'dismissed' }, dismissed.text)
     await putSecret(world, id)
     world.advanceTo((await kept())!.due!.getTime())
     await until('the event is used at last', async () => (await kept())?.due === null)
