@@ -32,11 +32,6 @@ type Later = { readonly area: string; readonly reason: string } & {
 
 const LATER: readonly Later[] = [
   {
-    area: 'direct debits',
-    reason: 'No test compares the moves of mandates and collections with the tables of the contract.',
-    moves: [...numbered('mandate M', 12), ...numbered('collection C', 10)],
-  },
-  {
     area: 'cards',
     reason: 'The net settlement with the scheme is not posted yet.',
     postings: ['L74 is never posted'],

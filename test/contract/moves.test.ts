@@ -7,11 +7,21 @@ import { DRAWDOWN_MOVES, QUOTE_MOVES, RECALL_RAILS, type ContractMove } from './
 import * as others from './data/other-moves.ts'
 import { EXCHANGES, FORWARDS, HELD_RATES } from './exchange-machines.ts'
 import { onlyKnown, onlyKnownBeyond, WALKED_OVER_HTTP } from './known.ts'
+import { DEBIT_MACHINES } from './debit-machines.ts'
 import { OTHER_MACHINES } from './other-machines.ts'
 import { PAYMENT_COMMANDS, PAYMENT_RECALLS, PAYMENTS, TRANSFERS } from './payment-machines.ts'
 import { walk } from './walk.ts'
 
-const MACHINES = [PAYMENTS, PAYMENT_RECALLS, TRANSFERS, EXCHANGES, FORWARDS, HELD_RATES, ...OTHER_MACHINES]
+const MACHINES = [
+  PAYMENTS,
+  PAYMENT_RECALLS,
+  TRANSFERS,
+  EXCHANGES,
+  FORWARDS,
+  HELD_RATES,
+  ...OTHER_MACHINES,
+  ...DEBIT_MACHINES,
+]
 
 /** Tables of which no row is decided by a pure function. */
 const ELSEWHERE: Readonly<Record<string, readonly ContractMove[]>> = {
@@ -22,8 +32,6 @@ const ELSEWHERE: Readonly<Record<string, readonly ContractMove[]>> = {
   endpoint: others.ENDPOINT_MOVES,
   hold: others.HOLD_MOVES,
   'API key': others.API_KEY_MOVES,
-  mandate: others.MANDATE_MOVES,
-  collection: others.COLLECTION_MOVES,
   connection: others.CONNECTION_MOVES,
   card: others.CARD_MOVES,
   registration: others.REGISTRATION_MOVES,
