@@ -36,9 +36,11 @@ import {
   setDetailsStatus,
   type BalanceRecord,
 } from '../../storage/balances/balance-changes.ts'
+import { closeCardsOfBalance } from '../../storage/cards/cards.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { writeEvent } from '../../storage/outbox/outbox.ts'
 import { inTransaction, type TransactionClient } from '../../storage/db/transaction.ts'
+import { SYSTEM, writeAudit } from '../../storage/trail/trail.ts'
 import type { AccountPartner } from '../providers/account-partner.ts'
 import { DueRowPoller } from '../runtime/due-row-poller.ts'
 import type { Wakes } from '../runtime/wakes.ts'
@@ -185,7 +187,7 @@ async function tellOfChange(
 }
 
 /**
- * Begins to close a locked balance that is empty. Its accounts are closed at the partner, and the balance closes with
+ * Begins to close a locked balance that is empty. Its cards are closed with it; its accounts are closed at the partner, and the balance closes with
  * the last of them; a balance without accounts closes at once.
  *
  * @returns the new status of the balance
@@ -199,10 +201,30 @@ export async function beginClosing(
   const hasOpen = known.some(({ status }) => OPEN_DETAILS.includes(status))
   const status = hasOpen ? 'closing' : 'closed'
   await closeBalance(client, balance.id, status, now)
+  await endCards(client, balance, { ids, now })
   if (hasOpen) {
     await beginClosingDetails(client, balance.id, now)
     await setDetailsStatus(client, balance.id, standingOf(await lockDetails(client, balance.id)), now)
     await tellOfChange(client, balance, 'closing', { id: ids.next(), now })
   }
   return status
+}
+
+/** Closes the cards that pay from a balance that closes. */
+async function endCards(
+  client: TransactionClient,
+  { id, customerId }: BalanceRecord,
+  { ids, now }: { readonly ids: IdSource; readonly now: number },
+): Promise<void> {
+  for (const card of await closeCardsOfBalance(client, id, now))
+    await writeAudit(client, {
+      ...SYSTEM,
+      id: ids.next(),
+      tenantId: customerId,
+      at: now,
+      action: 'card.closed',
+      object: { type: 'card', id: card.id },
+      before: { status: card.status },
+      after: { status: 'closed', closeReason: 'unwanted' },
+    })
 }

@@ -28,7 +28,11 @@ const OPEN_CARDS_MAX = 10_000
 
 const versioned = (card: CardRecord): Versioned<Card> => ({ version: card.version, view: cardJson(card) })
 
-/** Locks a card of the caller's customer. @throws ProblemError `not-found`; `precondition-failed` for another version */
+/** The only holder whose cards a caller sees; null for callers that manage all cards of their customer. */
+export const onlyHolder = ({ principal }: Pick<Caller, 'principal'>): string | null =>
+  principal.capabilities.has('cards.manage') ? null : principal.id
+
+/** Locks a card of the caller's customer that the caller may manage. @throws ProblemError `not-found`; `precondition-failed` for another version */
 async function lockOwn(
   { client }: ChangeTransaction,
   by: Caller<'person'>,
@@ -36,7 +40,7 @@ async function lockOwn(
   expected: number | bigint | null = null,
 ): Promise<CardRecord> {
   const card = await lockCard(client, by.tenant.id, id)
-  if (card === null) refuseNotFound()
+  if (card === null || (onlyHolder(by) ?? card.holderUserId) !== card.holderUserId) refuseNotFound()
   checkVersion(versioned(card), expected)
   return card
 }

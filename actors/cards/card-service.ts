@@ -28,7 +28,7 @@ import { background, type Node } from '../runtime/node.ts'
 import { authorisationExpiry, cardExpiry } from './card-expiry.ts'
 import { CardDecisions } from './card-decisions.ts'
 import { CardMessages } from './card-messages.ts'
-import { closeCard, issueCard, moveOwnCard, setCardControls, setCardLimits } from './card-operations.ts'
+import { closeCard, issueCard, moveOwnCard, onlyHolder, setCardControls, setCardLimits } from './card-operations.ts'
 import { decisionTimer } from './decision-timer.ts'
 import type { CardIssuer } from './issuer.ts'
 import { receiveCardMessage } from './receive-card-message.ts'
@@ -36,9 +36,10 @@ import { simulateCard } from './simulate-card.ts'
 
 /** The reads. */
 export interface CardReads {
-  list(query: ListQuery<typeof cardList>): Promise<ListResult<Card>>
-  /** Null when the customer has no such card. */
-  get(tenant: Tenant, id: string): Promise<Versioned<Card> | null>
+  /** Lists the customer's cards, or those of the caller alone. */
+  list(query: ListQuery<typeof cardList>, by: Caller): Promise<ListResult<Card>>
+  /** Null when the customer has no such card, or the caller does not see it. Without a caller: any of the customer. */
+  get(tenant: Tenant, id: string, by?: Caller): Promise<Versioned<Card> | null>
   listTransactions(query: ListQuery<typeof cardTransactionList>): Promise<ListResult<CardTransaction>>
   /** Null when the customer has no such transaction. */
   getTransaction(tenant: Tenant, id: string): Promise<Versioned<CardTransaction> | null>
@@ -85,15 +86,15 @@ export function createCardService(
   const decisions = new CardDecisions({ ...node, messages, timer: decisionTimer(node.clock) })
   const deps = { ...node, issuer }
   const reads: CardReads = {
-    async list(query) {
-      const { rows, ...page } = await listCards(db, query)
+    async list(query, by) {
+      const { rows, ...page } = await listCards(db, query, onlyHolder(by))
       return { ...page, rows: rows.map(cardJson) }
     },
-    async get(tenant, id) {
+    async get(tenant, id, by) {
       const card = (await readCards(reader, [id])).get(id)
-      return card === undefined || card.customerId !== tenant.id
-        ? null
-        : { version: card.version, view: cardJson(card) }
+      if (card === undefined || card.customerId !== tenant.id) return null
+      const holder = by === undefined ? null : onlyHolder(by)
+      return holder !== null && holder !== card.holderUserId ? null : { version: card.version, view: cardJson(card) }
     },
     async listTransactions(query) {
       const { rows, ...page } = await listCardTransactions(db, query)

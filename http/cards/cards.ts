@@ -20,7 +20,10 @@ const CARDS = {
   feature: 'cards',
 } as const
 const MANAGE = { ...CARDS, capability: 'cards.manage', stepUp: { action: 'card.manage' } } as const
-const READ = { ...CARDS, capability: 'cards.manage' } as const
+/** What holders may do with their own cards, too: to see them, and to stop their use. Their terms are set by managers. */
+const OWN = ['cards.manage', 'cards.own'] as const
+const READ = { ...CARDS, capability: OWN } as const
+const USE = { ...MANAGE, capability: OWN } as const
 const PATH = '/cards/{cardId}'
 
 async function current(
@@ -40,7 +43,7 @@ export const listCards = route({
   list: cardList,
   success: { status: 200, description: 'A page of cards.', schema: PageOf('CardPage', Card), etag: true },
   problems: [],
-  handle: async ({ list }, { cards }) => page(list, await cards.list(list)),
+  handle: async ({ caller, list }, { cards }) => page(list, await cards.list(list, caller)),
 })
 
 export const createCard = route({
@@ -69,11 +72,11 @@ export const getCard = route({
   idempotency: 'none',
   success: { status: 200, description: 'The card.', schema: Card, etag: true },
   problems: [],
-  handle: async ({ tenant, params }, { cards }) => resource(await cards.get(tenant, params.cardId)),
+  handle: async ({ tenant, caller, params }, { cards }) => resource(await cards.get(tenant, params.cardId, caller)),
 })
 
 export const activateCard = route({
-  ...MANAGE,
+  ...USE,
   method: 'post',
   path: `${PATH}/activate`,
   operationId: 'activateCard',
@@ -85,7 +88,7 @@ export const activateCard = route({
 })
 
 export const freezeCard = route({
-  ...MANAGE,
+  ...USE,
   method: 'post',
   path: `${PATH}/freeze`,
   operationId: 'freezeCard',
@@ -98,7 +101,7 @@ export const freezeCard = route({
 })
 
 export const unfreezeCard = route({
-  ...MANAGE,
+  ...USE,
   method: 'post',
   path: `${PATH}/unfreeze`,
   operationId: 'unfreezeCard',
@@ -110,7 +113,7 @@ export const unfreezeCard = route({
 })
 
 export const closeCard = route({
-  ...MANAGE,
+  ...USE,
   method: 'post',
   path: `${PATH}/close`,
   operationId: 'closeCard',

@@ -35,6 +35,7 @@ export const MEMBER_CAPABILITIES = [
   'audit.read',
   'owner',
   'cards.manage',
+  'cards.own',
 ] as const
 
 /** Capabilities of an operator's staff, besides reading. */
@@ -119,8 +120,8 @@ const CAPABILITIES: Readonly<Record<ActingRole, readonly Capability[]>> = {
   ],
   accountant: [...CUSTOMER_READS, 'transactions.annotate', 'settings.read', 'members.read', 'audit.read'],
   viewer: CUSTOMER_READS.filter((scope) => scope !== 'statements:read'),
-  // Cardholders manage their own card without a capability.
-  cardholder: [],
+  // Of the cards that they hold themselves.
+  cardholder: ['cards.own'],
   operator_admin: [...STAFF_READS, ...STAFF_CAPABILITIES],
   compliance: [...STAFF_READS, 'compliance.manage', 'onboarding.review', 'customers.manage'],
   operations: [...STAFF_READS, 'operations.manage', 'providers.read'],

@@ -1,6 +1,7 @@
 /** Cards as rows: read for decisions, changed by people, listed. Statements only; rules are in lib/cards. */
 import type { InferEntity } from '@mikro-orm/core'
 import { sql } from 'kysely'
+import { timestamp } from '../../lib/base/clock.ts'
 import { limitsFromJson, limitsToJson, useFromJson, useToJson } from '../../lib/cards/card-json.ts'
 import type { CardRecord } from '../../lib/cards/card.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
@@ -90,10 +91,11 @@ export interface CardFilters {
   readonly createdTo?: TimeTo
 }
 
-/** Lists the cards of a customer, by pages. @throws DatabaseUnavailable */
+/** Lists the cards of a customer, or of one holder alone, by pages. @throws DatabaseUnavailable */
 export async function listCards(
   db: ReadDatabase,
   { tenant, filters, sort, ...query }: RowQuery<CardFilters, '-createdAt' | 'createdAt'>,
+  onlyHolder: string | null,
 ): Promise<ListResult<CardRecord>> {
   if (tenant.kind !== 'customer') return query.withTotal ? { ...EMPTY, total: 0 } : EMPTY
   const where = new Conditions()
@@ -102,6 +104,7 @@ export async function listCards(
     .anyOf(sql`c.balance_id`, filters.balanceId, 'uuid')
     .anyOf(sql`c.holder_user_id`, filters.holderUserId, 'uuid')
     .anyOf(sql`c.type`, filters.type, 'text')
+    .anyOf(sql`c.holder_user_id`, onlyHolder === null ? undefined : [onlyHolder], 'uuid')
     .created('c', filters.createdFrom, filters.createdTo)
   const branch = {
     columns: sql.raw(CARD.named),
@@ -121,4 +124,21 @@ export async function countOpenCards(client: TransactionClient, customerId: stri
     values: [customerId],
   })
   return rows[0]?.count ?? 0
+}
+
+/** Closes the open cards that pay from a locked balance. @returns them, with their statuses before */
+export async function closeCardsOfBalance(
+  client: TransactionClient,
+  balanceId: string,
+  now: number,
+): Promise<readonly { readonly id: string; readonly status: string }[]> {
+  const { rows } = await client.query<{ id: string; status: string }>({
+    name: 'close_cards_of_balance',
+    values: [balanceId, timestamp(now)],
+    text: `with open as materialized (
+        select id, status from card where balance_id = $1 and status not in ('expired', 'closed') order by id for update)
+      update card c set status = 'closed', close_reason = 'unwanted', version = c.version + 1, updated_at = $2
+      from open where c.id = open.id returning open.id, open.status`,
+  })
+  return rows
 }

@@ -327,12 +327,12 @@ const OPERATIONS = `
   post /sandbox/clock - K:payments:write C -
   get /sandbox/clock - K:payments:write C 200
   post /sandbox/clock/reset - K:payments:write C -
-  get /cards - S:cards.manage C 200 list
+  get /cards - S:cards.manage/cards.own C 200 list
   post /cards - S:cards.manage C 201 SU:card.manage
-  get /cards/{cardId} - S:cards.manage C 200
-  post /cards/{cardId}/freeze - S:cards.manage C - SU:card.manage
-  post /cards/{cardId}/unfreeze - S:cards.manage C - SU:card.manage
-  post /cards/{cardId}/close - S:cards.manage C - SU:card.manage
+  get /cards/{cardId} - S:cards.manage/cards.own C 200
+  post /cards/{cardId}/freeze - S:cards.manage/cards.own C - SU:card.manage
+  post /cards/{cardId}/unfreeze - S:cards.manage/cards.own C - SU:card.manage
+  post /cards/{cardId}/close - S:cards.manage/cards.own C - SU:card.manage
   patch /cards/{cardId}/limits - S:cards.manage C 200 IM SU:card.manage
   patch /cards/{cardId}/controls - S:cards.manage C 200 IM SU:card.manage
 `

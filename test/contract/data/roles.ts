@@ -41,6 +41,7 @@ const MEMBERS = table(
   audit.read | y | y | n | n | y | n | n
   owner | y | n | n | n | n | n | n
   cards.manage | y | y | n | n | n | n | n
+  cards.own | n | n | n | n | n | n | y
 `,
 )
 

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Card, CardTransaction } from '../../../lib/cards/card-schema.ts'
 import type { SimulationCatalogue } from '../../../lib/contract/simulation.ts'
 import { DAY_MS } from '../../../lib/base/clock.ts'
-import { createWorld } from '../../support/world.ts'
+import { createWorld, transferBody } from '../../support/world.ts'
 import { cardWorld, EUR } from './card-world.ts'
 
 await using world = await createWorld()
@@ -175,6 +175,51 @@ await t.test('no authorisation is approved beyond what is available, however man
     Array.from({ length: 30 }, () => use(spare, { phase: 'authorisation', amount: EUR(100) })),
   )
   t.equal(all.filter(({ body }) => body.details.approved).length, 10)
+})
+
+await t.test('holders see their own cards, stop and close them, and set no terms', async (t) => {
+  await owner.signIn()
+  const others = await issue()
+  const holder = world.person('preparer')
+  await holder.signIn()
+  const holderUserId = (await holder.get<{ user: { id: string } }>('/sessions/current')).body.user.id
+  const own = await issue({ holderUserId })
+  t.equal((await holder.get('/cards')).status, 403, 'a preparer manages no cards')
+  const roleIs = (role: string) =>
+    world.query('update membership set role = $1 where user_id = $2', [role, holderUserId])
+  await roleIs('cardholder')
+  await holder.signIn()
+  t.match((await holder.get<{ data: Card[] }>('/cards')).body.data, [{ id: own.id }])
+  t.equal((await holder.get<{ data: Card[] }>(`/cards?filter[holderUserId]=${ownerId}`)).body.data.length, 0)
+  t.equal((await holder.get(`/cards/${own.id}`)).status, 200)
+  t.equal((await holder.get(`/cards/${others.id}`)).status, 404)
+  t.equal((await holder.send('POST', `/cards/${own.id}/freeze`)).status, 403, 'with a proof')
+  await holder.stepUp('card.manage')
+  t.equal((await holder.send('POST', `/cards/${own.id}/freeze`)).status, 200)
+  t.equal((await holder.send('POST', `/cards/${own.id}/unfreeze`)).status, 200)
+  t.equal((await holder.send('POST', `/cards/${others.id}/freeze`)).status, 404)
+  t.equal((await holder.send('POST', `/cards/${others.id}/close`, { reason: 'lost' })).status, 404)
+  t.equal((await holder.send('PATCH', `/cards/${own.id}/limits`, {}, { 'if-match': '*' })).status, 403)
+  t.equal((await holder.send('PATCH', `/cards/${own.id}/controls`, {}, { 'if-match': '*' })).status, 403)
+  t.equal((await holder.send('POST', '/cards', { balanceId: balances.EUR, holderUserId, type: 'virtual' })).status, 403)
+  t.match((await holder.send<Card>('POST', `/cards/${own.id}/close`, { reason: 'lost' })).body, { status: 'closed' })
+  await roleIs('preparer')
+})
+
+await t.test('a balance closes with its cards, and not while money is reserved', async (t) => {
+  await owner.signIn()
+  const { body: balance } = await owner.post<{ id: string }>('/balances', { currency: 'EUR', name: 'Travel' })
+  await client.createTransfer(transferBody(balances.EUR, balance.id, 1_000))
+  const card = await issue({ balanceId: balance.id })
+  const { ref } = (await use(card, { phase: 'authorisation', amount: EUR(400) })).body.details
+  const close = () =>
+    owner.post<{ status: string }>(`/balances/${balance.id}/close`, { sweepToBalanceId: balances.EUR })
+  const refused = await close()
+  t.match(refused.problem, { code: 'invalid-transition', detail: '4.00 EUR are held on the balance.' })
+  t.equal((await owner.send<Card>('GET', `/cards/${card.id}`)).body.status, 'active')
+  await use(card, { phase: 'reversal', amount: EUR(400), relatedRef: ref })
+  t.equal((await close()).status, 200)
+  t.match((await owner.send<Card>('GET', `/cards/${card.id}`)).body, { status: 'closed', closeReason: 'unwanted' })
 })
 
 await t.test('an authorisation expires by the clock and is still cleared', async (t) => {
