@@ -2,6 +2,7 @@
 import type { Tenant } from '../../lib/commands/caller.ts'
 import { PageOf } from '../../lib/contract/page.ts'
 import {
+  CashConfirmation,
   ConnectionMigration,
   ConnectionMigrationCreate,
   ProviderConnection,
@@ -229,6 +230,21 @@ export const retireProviderConnection = route({
   problems: ['not-found', 'invalid-transition'],
   handle: async ({ caller, params }, { providerConnections }) =>
     resource(await providerConnections.retire(caller, params.connectionId)),
+})
+
+export const confirmProviderCash = route({
+  ...MOVE,
+  path: '/provider-connections/{connectionId}/cash-confirmations',
+  operationId: 'confirmProviderCash',
+  summary: 'Confirm cash that was moved between two connections',
+  description:
+    'Ends one sum of `cashToMove` where no statement of the bank shows it: staff have moved it, and name where the bank ' +
+    'shows it. The amount is that of the sum. The ledger stays as it is: it moved the cash with the money of customers.',
+  stepUp: STEP_UP,
+  body: CashConfirmation,
+  problems: ['not-found'],
+  handle: async ({ caller, params, body }, { providerConnections }) =>
+    resource(await providerConnections.confirmCash(caller, params.connectionId, body)),
 })
 
 export const migrateProviderConnection = route({

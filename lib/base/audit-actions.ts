@@ -133,6 +133,7 @@ export const AUDIT_ACTIONS = {
     'provider_connection.drained',
     'provider_connection.migration_proposed',
     'provider_connection.migration_approved',
+    'provider_connection.cash_confirmed',
     'provider_connection.retired',
     'provider_connection.deleted',
   ],

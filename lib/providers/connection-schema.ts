@@ -1,7 +1,17 @@
 /** Schemas of an operator's connections to banking partners. Secrets are written and never shown. */
 import Type, { type Static } from 'typebox'
 import { list } from '../contract/list.ts'
-import { CurrencyCode, Money, Nullable, Rail, Text, Timestamp, Uuid, Words } from '../contract/primitives.ts'
+import {
+  CurrencyCode,
+  Money,
+  Nullable,
+  PositiveMoney,
+  Rail,
+  Text,
+  Timestamp,
+  Uuid,
+  Words,
+} from '../contract/primitives.ts'
 import { Job } from '../jobs/job-schema.ts'
 import { CONNECTION_ROLES, CONNECTION_STATUSES, CONTRACT_MODELS, WEBHOOK_REGISTRATIONS } from './connection.ts'
 import { HEALTH_STATES } from './health.ts'
@@ -119,7 +129,7 @@ export const ProviderConnection = Type.Object(
       ),
       {
         description:
-          'Cash that the operator has to move between its accounts at two connections, until a statement shows it or staff explain it: of payments between balances there, of payments that left by another connection than that of their balance, of money for balances that have moved. `payments` counts its legs.',
+          'Cash that the operator has to move between its accounts at two connections, until a statement shows it, or staff explain or confirm it: of payments between balances there, of payments that left by another connection than that of their balance, of money for balances that have moved. `payments` counts its legs.',
       },
     ),
     migration: Nullable(
@@ -218,6 +228,29 @@ export const ConnectionMigrationCreate = Type.Object(
   { title: 'ConnectionMigrationCreate', additionalProperties: false, examples: [{}] },
 )
 export type ConnectionMigrationCreate = Static<typeof ConnectionMigrationCreate>
+
+/** A sum of `cashToMove` that staff have moved, or found at the bank. */
+export const CashConfirmation = Type.Object(
+  {
+    direction: Words('CashDirection', ['in', 'out'], 'From this connection (`out`) or to it (`in`).'),
+    otherConnectionId: Uuid,
+    amount: PositiveMoney,
+    evidence: Text(1, 500, { description: 'Where the bank shows it.' }),
+  },
+  {
+    title: 'CashConfirmation',
+    additionalProperties: false,
+    examples: [
+      {
+        direction: 'in',
+        otherConnectionId: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
+        amount: { amountMinor: '12500', currency: 'EUR' },
+        evidence: 'Account report of 24 November, line 7.',
+      },
+    ],
+  },
+)
+export type CashConfirmation = Static<typeof CashConfirmation>
 
 export const ConnectionMigration = Type.Object(
   {

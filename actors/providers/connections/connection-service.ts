@@ -6,6 +6,7 @@ import type { ListQuery, ListResult } from '../../../lib/contract/list.ts'
 import type { Caller } from '../../../lib/identity/caller.ts'
 import { descriptionOf } from '../../../lib/providers/connection-faults.ts'
 import type {
+  CashConfirmation,
   ConnectionMigrationView,
   ProviderConnectionCreate,
   providerConnectionList,
@@ -13,6 +14,7 @@ import type {
   ProviderConnectionView,
   ProviderCredentials,
 } from '../../../lib/providers/connection-schema.ts'
+import { confirmCash } from './confirm-cash.ts'
 import type { ProviderConnectionRecord } from '../../../lib/providers/connection.ts'
 import { readDatabase } from '../../../storage/db/read-database.ts'
 import type { TransactionClient } from '../../../storage/db/transaction.ts'
@@ -67,6 +69,7 @@ export interface ConnectionCommands {
   activate(by: Person, id: string): Promise<View>
   drain(by: Person, id: string): Promise<View>
   retire(by: Person, id: string): Promise<View>
+  confirmCash(by: Person, id: string, body: CashConfirmation): Promise<View>
   /** @param toConnectionId null: the active primary that there is */
   migrate(by: Person, id: string, toConnectionId: string | null): Promise<ConnectionMigrationView>
 }
@@ -122,6 +125,7 @@ export function createConnectionService(
     activate: async (by, id) => await view(await activateConnection(deps, by, id)),
     drain: async (by, id) => await view(await drainConnection(deps, by, id)),
     retire: async (by, id) => await view(await retireConnection(deps, by, id)),
+    confirmCash: async (by, id, body) => await view(await confirmCash(deps, by, id, body)),
     async migrate(by, id, toConnectionId) {
       const { migration, job } = await migrateConnection(deps, by, id, toConnectionId)
       return {

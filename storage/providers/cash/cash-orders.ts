@@ -65,6 +65,35 @@ export async function noteCashBooked(
   await cashOrderTold(client, id, [connectionId], now)
 }
 
+/**
+ * Notes that the banks have booked all legs of one sum (`CashToMove`) at a connection.
+ *
+ * @returns the sum, minor units, and the number of its legs
+ */
+export async function bookCashToMove(
+  client: TransactionClient,
+  {
+    connectionId,
+    direction,
+    otherConnectionId,
+    currency,
+  }: Pick<CashToMove, 'connectionId' | 'direction' | 'otherConnectionId' | 'currency'>,
+  now: number,
+): Promise<{ readonly amount: bigint; readonly payments: number }> {
+  const [own, other] = direction === 'out' ? ['from', 'to'] : ['to', 'from']
+  const {
+    rows: [row],
+  } = await client.query<{ amount: string; payments: number }>({
+    name: `book_cash_${direction}`,
+    values: [connectionId, otherConnectionId, currency, timestamp(now)],
+    text: `with booked as (update cash_order set ${own}_booked_at = $4
+        where ${own}_connection_id = $1 and ${other}_connection_id = $2 and currency = $3 and ${own}_booked_at is null and due_at is null
+        returning amount)
+      select coalesce(sum(amount), 0) as amount, count(*)::int as payments from booked`,
+  })
+  return { amount: BigInt(row!.amount), payments: row!.payments }
+}
+
 /** Cash that the operator has to move between its accounts at two banks: a sum of legs that one bank has not booked. */
 export interface CashToMove {
   readonly connectionId: string

@@ -42,8 +42,8 @@ const GATED: Readonly<Record<Feature, string>> = {
     'redeliverWebhook resetSandbox rotateIntegratorWebhookSecret simulateWebhookEvent testIntegratorWebhook ' +
     'updateIntegratorWebhook',
 }
-/** The operations that are gated by the kind that the request names. */
-const BY_KIND = 'addMoney createExchange createQuote getIndicativeRates refreshQuote'
+/** The operations that are gated by the kind that the request, or its quote, names. */
+const BY_KIND = 'addMoney createExchange createPayment createQuote getIndicativeRates refreshQuote submitPayment'
 /** The operations that exist only where there is a sandbox; test/start/init.test.ts asks a node without one for each. */
 const SANDBOX =
   'listSimulations resetSandbox simulateCardTransaction simulateCollectionStatus simulateExchangeStatus ' +

@@ -105,6 +105,28 @@ t.test('payments between balances at two connections', async (t) => {
     await t.rejects(world.audit(), /cash between connections/)
     await world.query('update cash_order set amount = amount - 1 where id = $1', [payment.id])
     await putAt(world, to, secondId)
+
+    const staff = await world.person('operator_admin').signIn()
+    const confirm = async (body: object) => {
+      await staff.stepUp('provider_connection.change')
+      return await staff.post<ProviderConnectionView>(`/provider-connections/${thirdId}/cash-confirmations`, {
+        ...{ direction: 'in', otherConnectionId: firstId, amount: eur(2_000), evidence: 'Report of the bank, line 7.' },
+        ...body,
+      })
+    }
+    for (const wrong of [{ amount: eur(1_999) }, { direction: 'out' }, { otherConnectionId: secondId }])
+      t.match((await confirm(wrong)).problem, { status: 422, errors: [{ field: '/amount/amountMinor' }] })
+    t.match(await orderOf(world, payment.id), { into: false }, 'what is refused changes nothing')
+    const confirmed = await confirm({})
+    t.match(confirmed.body, { inFlight: 0, cashToMove: [] }, confirmed.text)
+    t.match(await orderOf(world, payment.id), { out: true, into: true })
+    t.equal((await confirm({})).status, 422, 'once')
+    t.match(
+      await world.query(
+        `select after::json->>'evidence' as evidence from audit_event where action = 'provider_connection.cash_confirmed'`,
+      ),
+      [{ evidence: 'Report of the bank, line 7.' }],
+    )
   })
 
   await t.test('reconciliation knows both legs; a leg that no statement shows is explained by staff', async (t) => {
