@@ -122,6 +122,8 @@ async function readFacts(client: TransactionClient, at: At, body: AdjustmentCrea
     case 'suspense_direct_debit':
       return await ofBreak(client, at, body)
     case 'house_funding':
+    case 'card_settlement_paid':
+    case 'card_settlement_received':
       return await ofConnection(client, at, body)
     case 'period_close':
       return await ofPeriod(client, at, body)

@@ -15,7 +15,7 @@ const Kind = Words(
   ADJUSTMENT_KINDS,
   '`correction_credit` and `correction_debit` correct a balance for and against its customer (L90), `write_off` ends a ' +
     'negative balance (L91), `interest` pays interest (L92), `suspense_charge` and `suspense_direct_debit` explain a ' +
-    "debit in suspense (L93), `house_funding` is the operator's own money at a partner (L94), which a break may show, `period_close` sweeps the " +
+    "debit in suspense (L93), `house_funding` is the operator's own money at a partner (L94), which a break may show, `card_settlement_paid` and `card_settlement_received` are the net settlement with the card scheme (L74), `period_close` sweeps the " +
     'income and expenses of a month into equity (L95), `reversal` posts the opposite of such an entry.',
 )
 const Period = Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', title: 'Period', examples: ['2026-05'] })

@@ -18,6 +18,8 @@ export const ADJUSTMENT_KINDS = [
   'suspense_charge',
   'suspense_direct_debit',
   'house_funding',
+  'card_settlement_paid',
+  'card_settlement_received',
   'period_close',
   'reversal',
 ] as const
@@ -109,6 +111,18 @@ const KINDS = {
     takes: ['breakId'],
     text: 'The operator funds its own account',
   },
+  card_settlement_paid: {
+    rule: 'L74',
+    needs: ['connectionId', 'amount'],
+    text: 'Net settlement paid to the card scheme',
+    isSpent: true,
+  },
+  card_settlement_received: {
+    rule: 'L74',
+    variant: 'scheme_pays',
+    needs: ['connectionId', 'amount'],
+    text: 'Net settlement paid by the card scheme',
+  },
   period_close: { rule: 'L95', needs: ['currency', 'period'], text: 'Period close' },
   reversal: { rule: 'L90', needs: ['entryId'], takes: ['description'], text: 'Reversal' },
 } as const satisfies Record<AdjustmentKind, KindRow>
@@ -117,7 +131,7 @@ const KINDS = {
 export const ADJUSTMENTS: { readonly [kind in AdjustmentKind]: KindRow } = KINDS
 
 /** The rules whose entries can be reversed: those that only adjustments post. */
-export const REVERSIBLE: readonly RuleId[] = ['L90', 'L91', 'L92', 'L94', 'L95']
+export const REVERSIBLE: readonly RuleId[] = ['L74', 'L90', 'L91', 'L92', 'L94', 'L95']
 
 /** Tells whether the entry of a kind may take a balance below zero (G3). */
 export function overdraws(kind: AdjustmentKind, rule: RuleId): boolean {

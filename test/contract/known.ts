@@ -32,11 +32,6 @@ type Later = { readonly area: string; readonly reason: string } & {
 
 const LATER: readonly Later[] = [
   {
-    area: 'cards',
-    reason: 'The net settlement with the scheme is not posted yet.',
-    postings: ['L74 is never posted'],
-  },
-  {
     area: 'customers, onboarding and staff',
     reason: 'Nothing monitors transactions.',
     enumerations: ['ComplianceHoldKind transaction_monitoring is made by nothing'],

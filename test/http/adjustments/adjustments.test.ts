@@ -91,6 +91,38 @@ t.test('the operator funds its own account', async (t) => {
   t.strictSame((await first.get(`${PATH}/${asked.body.id}`)).body, done.body)
 })
 
+t.test('net settlements with the card scheme, in both directions', async (t) => {
+  const before = await onAccount(world, 'card_payable')
+  const paid = await adjusted(t, {
+    kind: 'card_settlement_paid',
+    connectionId,
+    amount: eur(7_000),
+    reason: 'Advice of the scheme, 3 May.',
+  })
+  t.equal(await onAccount(world, 'card_payable'), before - 7_000n, 'less is owed to the scheme')
+  t.match(await entryOf(paid.entryIds[0]), {
+    rule: 'L74',
+    lines: [
+      { key: 'card_payable', direction: 'debit', amount: eur(7_000), connectionId },
+      { key: 'nostro', direction: 'credit' },
+    ],
+  })
+  const received = await adjusted(t, {
+    kind: 'card_settlement_received',
+    connectionId,
+    amount: eur(2_000),
+    reason: 'Refunds above purchases.',
+  })
+  t.match(await entryOf(received.entryIds[0]), {
+    rule: 'L74',
+    lines: [{ key: 'nostro', direction: 'debit' }, { key: 'card_payable' }],
+  })
+  await adjusted(t, { kind: 'reversal', entryId: received.entryIds[0]!, reason: 'Advised twice.' })
+  await adjusted(t, { kind: 'reversal', entryId: paid.entryIds[0]!, reason: 'Advised twice.' })
+  t.equal(await onAccount(world, 'card_payable'), before)
+  t.match((await ask({ kind: 'card_settlement_paid', connectionId, reason: 'x' })).problem, { status: 422 })
+})
+
 t.test('a correction is in the journal, the transactions and the balance of the customer', async (t) => {
   const before = await bookOf(balances.EUR)
   const done = await adjusted(t, {
