@@ -1,5 +1,5 @@
 /** The operations on mandates and collections for the HTTP layer. */
-import { ProblemError, refuse, refuseNotFound } from '../../lib/base/problems.ts'
+import { ProblemError, refuse, refuseField, refuseNotFound } from '../../lib/base/problems.ts'
 import { dayStart, instantOf } from '../../lib/contract/formats.ts'
 import type { ListQuery, ListResult } from '../../lib/contract/list.ts'
 import type { Tenant } from '../../lib/commands/caller.ts'
@@ -26,6 +26,7 @@ import type {
   MandateUpdate,
 } from '../../lib/direct-debits/mandate-schema.ts'
 import { mandateJson } from '../../lib/direct-debits/mandate-view.ts'
+import type { CollectionRecord } from '../../lib/direct-debits/collection.ts'
 import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
 import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
 import type { Caller } from '../../lib/identity/caller.ts'
@@ -317,7 +318,7 @@ function collectionCommands(
         collectionId: collection.id,
         reasonCode: body.reasonCode ?? null,
         rType: null,
-        amount: null,
+        amount: reportedAmount(collection, body),
         providerRef: null,
         bookedOn: schemeDate(DEBIT_SCHEMES[collection.scheme], instantOf(body.reportedAt)),
       })
@@ -332,8 +333,22 @@ const REPORTED = {
   collected: 'collection.collected',
   failed: 'collection.rejected',
   returned: 'collection.returned',
+  reinstated: 'collection.reinstated',
   reversed: 'collection.reversed',
 } as const satisfies Record<CollectionStatusReport['status'], DirectDebitMessageType>
+
+/** Returns the amount of a report; null: it names none. @throws ProblemError `validation-error` */
+function reportedAmount(
+  { currency }: CollectionRecord,
+  { status, amount = null }: CollectionStatusReport,
+): bigint | null {
+  if (amount === null) return null
+  if (status !== 'returned' && status !== 'reinstated')
+    refuseField('/amount', 'not_applicable', 'The amount is that of the collection.')
+  if (amount.currency !== currency)
+    refuseField('/amount/currency', 'currency_mismatch', `The collection is in ${currency}.`)
+  return BigInt(amount.amountMinor)
+}
 
 /** Reports about a collection whose creditor sends it back. */
 const REPORTED_REVERSAL: { readonly [status in CollectionStatusReport['status']]?: 'collection.reversal_refused' } = {

@@ -2,7 +2,14 @@
  * The money of a collection's moves (L50 to L54, and L11 after a reversal). Pure: amounts are minor units, times epoch milliseconds.
  *
  * Collected money is credited at once (L51). With a reserve a hold of the same amount is placed in the same commit, so
- * that what the balance has available stays as it was.
+ * that what the balance has available stays as it was. A hold rather than a later L51: the money is the customer's from
+ * the settlement on, the customer sees it on its statement of that day, and a return within the reserve takes what it
+ * finds there. `dd_clearing` is then empty after every commit, which the audit asks for.
+ *
+ * A balance cannot be closed while a collection may still bring money, so only reinstated money meets a closed one: it
+ * waits in suspense for its owner. What comes back after that is taken from the balance of the collection, closed or not:
+ * below zero it is what the customer owes, until staff write it off (L91), and the money in suspense stays the
+ * customer's to be allocated.
  */
 import type { Effects } from '../decisions/effects.ts'
 import { entry, type EntryOptions, type InternalAccounts } from '../ledger/entry.ts'

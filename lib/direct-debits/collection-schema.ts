@@ -188,10 +188,15 @@ export const CollectionStatusReport = Type.Object(
   {
     status: Words(
       'ReportedCollectionStatus',
-      ['submitted', 'collected', 'failed', 'returned', 'reversed'],
-      'Of a collection that its creditor has reversed: `reversed` when the bank has sent the money back, `collected` when it has refused to.',
+      ['submitted', 'collected', 'failed', 'returned', 'reinstated', 'reversed'],
+      '`reinstated`: returned money came again. Of a collection that its creditor has reversed: `reversed` when the bank has sent the money back, `collected` when it has refused to.',
     ),
     reasonCode: Type.Optional(Nullable(Text(1, 10))),
+    amount: Type.Optional(
+      Nullable(PositiveMoney, {
+        description: 'What came back, with the compensation of the bank, or came again; by default all of it.',
+      }),
+    ),
     reportedAt: Timestamp,
   },
   {

@@ -9,7 +9,8 @@ import type { TransactionClient } from '../db/transaction.ts'
  * partner or for staff, transfers that the partner moves, and exchanges. A payment ties the balance that pays it,
  * because a return would credit that balance. Until the currency for a payment is bought, its exchange ties both
  * balances. Payments that wait for approval hold money and are counted by their hold, so they are not counted here.
- * A mandate ties its balance until it is over, and so does a collection that may still bring money.
+ * A mandate ties its balance until it is over, and so does a collection that may still bring money, or whose money the
+ * bank may yet refuse to send back.
  */
 const OF_BALANCE = `select (
     (select count(*) from partner_instruction i join payment p on p.id = i.payment_id where i.shard = $3 and p.customer_id = $2 and p.paying_balance_id = $1)
@@ -20,7 +21,7 @@ const OF_BALANCE = `select (
     + (select count(*) from exchange x where x.customer_id = $2 and $1 in (x.sell_balance_id, x.buy_balance_id)
         and x.status not in ('completed', 'failed', 'rejected', 'cancelled', 'expired', 'closed_out'))
     + (select count(*) from mandate m where m.balance_id = $1 and m.customer_id = $2 and m.status in ('pending', 'submitted', 'active', 'suspended'))
-    + (select count(*) from collection n where n.customer_id = $2 and n.balance_id = $1 and n.status in ('pending', 'submitted', 'exception')))::int as count`
+    + (select count(*) from collection n where n.customer_id = $2 and n.balance_id = $1 and (n.status in ('pending', 'submitted', 'exception') or (n.status = 'reversed' and n.reversal_status = 'pending'))))::int as count`
 
 const SUB_BALANCES = `select count(*)::int as count from balance where parent_balance_id = $1 and status <> 'closed'`
 

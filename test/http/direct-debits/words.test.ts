@@ -3,6 +3,7 @@
  * their statuses are read while the clock goes on.
  */
 import t from 'tap'
+import { until } from '../../support/until.ts'
 import { createWorld } from '../../support/world.ts'
 
 interface Mandate {
@@ -209,6 +210,43 @@ t.test('mandates of Bacs and ACH are managed by the bank, with the codes of thei
     'sepa_dd_b2b Penniless active failed reject:AM04',
     'sepa_dd_b2b Fickle active returned return:MS02',
   ])
+})
+
+t.test('a collection that is retried fails once, and is then collected, in every scheme', async (t) => {
+  const begun = world.now()
+  const made = []
+  for (const scheme of ['sepa_dd_core', 'sepa_dd_b2b', 'bacs_dd', 'ach_debit'] as const) {
+    const retry = { enabled: true, maxAttempts: 2, withinDays: 20 }
+    made.push({ scheme, its: await collectionOf(await mandateOf('Retry Doe', scheme), scheme, '4990', { retry }) })
+  }
+  const once = await collectionOf(await mandateOf('Retry Doe'))
+  for (const seconds of [0, 5, 10]) await to(begun, seconds)
+  for (const { scheme, its } of made)
+    t.match(await collection(its), { status: 'failed', willRetry: true, nextAttemptAt: String }, scheme)
+  t.match(
+    await collection(once),
+    { status: 'failed', willRetry: false, nextAttemptAt: null },
+    'without a retry it stays failed',
+  )
+  world.advanceTo(begun + 21_000)
+  for (const { scheme, its } of made) {
+    await until(`the end of the retry of ${scheme}`, async () => {
+      world.advance(1_000)
+      await world.pollOnce()
+      return (await collection(its)).status === 'collected'
+    })
+    t.match(
+      await collection(its),
+      {
+        willRetry: false,
+        attempts: [
+          { number: 1, outcome: 'failed' },
+          { number: 2, outcome: 'collected' },
+        ],
+      },
+      scheme,
+    )
+  }
 })
 
 t.test('mandates to pay by follow the words, too', async (t) => {
