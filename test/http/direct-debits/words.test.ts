@@ -280,6 +280,80 @@ t.test('mandates to pay by follow the words, too', async (t) => {
   ])
 })
 
+t.test('the words hold in Australia and Canada, with the codes of their schemes', async (t) => {
+  const { client: other, balanceIds } = await world.customer({
+    balances: [
+      { currency: 'AUD', amount: 0n },
+      { currency: 'CAD', amount: 0n },
+    ],
+  })
+  const begun = world.now()
+  const made = []
+  for (const [scheme, balanceId, currency, account] of [
+    ['becs_dd', balanceIds[0], 'AUD', { bsb: '062000', accountNumber: '12345678' }],
+    ['pad', balanceIds[1], 'CAD', { institutionNumber: '003', transitNumber: '00012', accountNumber: '1234567' }],
+  ] as const)
+    for (const word of [
+      'Jane',
+      'Invalid',
+      'Penniless',
+      'Late',
+      'Fickle',
+      'Cancels',
+      'Transferred',
+      'Insists',
+    ] as const) {
+      const of = await other.post<Mandate>('/mandates', {
+        direction: 'collect',
+        scheme,
+        reference: '',
+        balanceId,
+        counterparty: { name: `${word} Doe`, ...account },
+      })
+      t.equal(of.status, 201, of.text)
+      const its = await other.post<Collection>('/collections', {
+        mandateId: of.body.id,
+        amount: { amountMinor: '4990', currency },
+        reference: 'Rent',
+      })
+      t.equal(its.status, 201, its.text)
+      made.push({ scheme, word, of: of.body, its: its.body })
+    }
+  for (const seconds of [0, 5, 10, 30, 40, 70]) await to(begun, seconds)
+  const ends = []
+  for (const { scheme, word, of, its } of made) {
+    const mandate = (await other.get<Mandate>(`/mandates/${of.id}`)).body
+    const end = (await other.get<Collection>(`/collections/${its.id}`)).body
+    ends.push(
+      [
+        scheme,
+        word,
+        mandate.status,
+        end.status,
+        ...end.rTransactions.map(({ type, reasonCode }) => `${type}:${reasonCode}`),
+      ].join(' '),
+    )
+  }
+  t.strictSame(ends, [
+    'becs_dd Jane active collected',
+    'becs_dd Invalid failed failed',
+    'becs_dd Penniless active failed reject:6',
+    'becs_dd Late active returned return:6',
+    'becs_dd Fickle active returned refund_unauthorised:CLM',
+    'becs_dd Cancels cancelled collected',
+    'becs_dd Transferred active collected',
+    'becs_dd Insists active collected refund_unauthorised:CLM reinstatement:null',
+    'pad Jane active collected',
+    'pad Invalid failed failed',
+    'pad Penniless active failed reject:901',
+    'pad Late active returned return:901',
+    'pad Fickle cancelled returned refund_unauthorised:915',
+    'pad Cancels cancelled collected',
+    'pad Transferred active collected',
+    'pad Insists cancelled collected refund_unauthorised:915 reinstatement:null',
+  ])
+})
+
 t.test('a dormant mandate can be expired by hand, and statuses of collections be simulated', async (t) => {
   const begun = world.now()
   const of = await mandateOf('Dormant Doe')
