@@ -89,12 +89,13 @@ export class CardDecisions {
   }
 
   async #take(
-    { cardId }: CardInstruction,
+    instruction: CardInstruction,
     message: CardMessage,
     origin: CardOrigin,
     deadline = this.#options.clock.now() + LIMITS.requestDeadlineMs,
   ): Promise<Taken> {
-    return await this.#options.messages.take(cardId, message, deadline, { origin })
+    const fingerprint = fingerprintOf(instruction)
+    return await this.#options.messages.take(instruction.cardId, message, deadline, { origin, fingerprint })
   }
 
   async #inTime(instruction: CardInstruction, origin: CardOrigin, deadline: number): Promise<CardDecision> {
@@ -166,6 +167,12 @@ export class CardDecisions {
 }
 
 const reversalId = ({ message }: CardInstruction): string => derivedId(message.id, 'stand-in')
+
+/** Messages of one id with another amount, phase or transaction are not the same message. */
+const fingerprintOf = ({ kind, message }: CardInstruction): string => {
+  const { id, phase, ref, amount, merchantAmount, merchantCurrency } = message
+  return derivedId(id, kind, phase, ref, `${amount} ${merchantAmount} ${merchantCurrency}`)
+}
 
 function decisionOf(taken: Taken): CardDecision {
   if (taken === null) return { ...LATE, declineReason: 'do_not_honour', misfit: 'unknown_card' }

@@ -3,13 +3,13 @@
  * the other within this node; between nodes the versions of the card and of the transaction are the fences.
  */
 import type { Clock } from '../../lib/base/clock.ts'
-import { dateIn } from '../../lib/base/clock.ts'
+import { dateIn, timestamp } from '../../lib/base/clock.ts'
 import type { IdSource } from '../../lib/base/ids.ts'
 import type { CardMessage } from '../../lib/cards/card-message.ts'
 import type { CardAnswer } from '../../lib/cards/card-transaction.ts'
 import type { CardMessageReply, DecideCardMessage } from '../../lib/cards/decide-card-message.ts'
 import type { FoundCard } from '../../storage/cards/card-reading.ts'
-import { cardEventAnswer } from '../../storage/cards/card-transactions.ts'
+import { decidedMessage } from '../../storage/cards/card-transactions.ts'
 import type { Database } from '../../storage/db/database.ts'
 import { readerOf } from '../../storage/db/transaction.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
@@ -83,7 +83,7 @@ export class CardMessages {
 
   /** Tells whether a message was decided. @throws DatabaseUnavailable */
   async isDecided(messageId: string): Promise<boolean> {
-    return (await cardEventAnswer(readerOf(this.#options.database), messageId)) !== null
+    return (await decidedMessage(readerOf(this.#options.database), messageId)) !== null
   }
 
   async #decide(
@@ -143,7 +143,10 @@ export class CardMessages {
       }
     if (reply.kind === 'card_decided') return reply
     // The record of an answer lives for a day, the message for ever: a repeat that comes later fits nothing any more.
-    const answer = await cardEventAnswer(readerOf(this.#options.database), message.id)
-    return answer === null ? reply : { kind: 'card_decided', answer, isRepeated: true }
+    const before = await decidedMessage(readerOf(this.#options.database), message.id)
+    if (before === null) return reply
+    return before.ref === message.ref && before.amount === message.amount
+      ? { kind: 'card_decided', answer: before.answer, isRepeated: true }
+      : { kind: 'other_content', decidedAt: timestamp(before.at) }
   }
 }

@@ -1,6 +1,6 @@
 /** Card transactions as rows: read for decisions and lists, and those of which the authorisation has expired. */
 import { sql } from 'kysely'
-import type { CardAnswer, CardDeclineReason } from '../../lib/cards/card-transaction.ts'
+import type { CardAnswer } from '../../lib/cards/card-transaction.ts'
 import type { CardEventRecord, CardTransactionRecord } from '../../lib/cards/card-transaction-view.ts'
 import type { ListResult, RowQuery } from '../../lib/contract/list.ts'
 import { plainArrayOrNull } from '../db/array-literal.ts'
@@ -9,7 +9,7 @@ import type { Reader } from '../db/connection.ts'
 import type { Queries } from '../db/transaction.ts'
 import { Conditions, EMPTY, readPage, type ReadDatabase, type TimeTo } from '../db/page.ts'
 import { expression, from, select } from '../db/select.ts'
-import { CardTransaction } from './card-transaction-entity.ts'
+import { CardEvent, CardTransaction } from './card-transaction-entity.ts'
 
 export const CARD_TRANSACTION = select(
   pick(from(CardTransaction, 't'), [
@@ -44,15 +44,29 @@ export const CARD_TRANSACTION = select(
   ]),
 )
 
-/** Reads the answer to a message that was decided; null for one that was not. */
-export async function cardEventAnswer(reader: Reader, id: string): Promise<CardAnswer | null> {
+/** A message that was decided: its answer, and what it was about. */
+export interface DecidedMessage {
+  readonly answer: CardAnswer
+  readonly ref: string
+  readonly amount: bigint
+  readonly at: number
+}
+
+const DECIDED = select({
+  ...pick(from(CardEvent, 'e'), ['transactionId', 'declineReason', 'amount', 'at']),
+  ...pick(from(CardTransaction, 't'), ['ref']),
+})
+
+/** Reads a message that was decided; null for one that was not. */
+export async function decidedMessage(reader: Reader, id: string): Promise<DecidedMessage | null> {
   const { rows } = await reader.query({
-    name: 'card_event_answer',
-    text: 'select transaction_id, decline_reason from card_event where id = $1',
+    name: 'decided_card_message',
+    text: `select ${DECIDED.sql} from card_event e join card_transaction t on t.id = e.transaction_id where e.id = $1`,
     values: [id],
   })
-  const [row] = rows as [string, CardDeclineReason | null][]
-  return row === undefined ? null : { transactionId: row[0], approved: row[1] === null, declineReason: row[1] }
+  if (rows[0] === undefined) return null
+  const { transactionId, declineReason, ...about } = DECIDED.read(rows[0])
+  return { ...about, answer: { transactionId, approved: declineReason === null, declineReason } }
 }
 
 /** An authorisation whose time is over. */

@@ -222,6 +222,39 @@ await t.test('a balance closes with its cards, and not while money is reserved',
   t.match((await owner.send<Card>('GET', `/cards/${card.id}`)).body, { status: 'closed', closeReason: 'unwanted' })
 })
 
+await t.test('a day of a limit ends at midnight of the customer', async (t) => {
+  const zone = 'Asia/Tokyo'
+  await owner.signIn()
+  const card = await issue({ limits: { day: EUR(1_000) } })
+  await world.query(
+    `insert into setting (owner_id, name, value, version, updated_by, updated_at)
+     select customer_id, 'preferences', jsonb_build_object('timezone', $2::text), 1, holder_user_id, now() from card where id = $1`,
+    [card.id, zone],
+  )
+  const spend = async () => (await use(card, { phase: 'authorisation', amount: EUR(1_000) })).body.details.declineReason
+  t.equal(await spend(), null)
+  const today = Temporal.Instant.fromEpochMilliseconds(world.now()).toZonedDateTimeISO(zone).toPlainDate()
+  const midnight = today.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds
+  world.advanceTo(midnight - 60_000)
+  t.equal(await spend(), 'limit_exceeded', 'still the same day there')
+  world.advanceTo(midnight + 1_000)
+  t.equal(await spend(), null, 'whatever day it is elsewhere')
+  await world.query(
+    `delete from setting where name = 'preferences' and owner_id = (select customer_id from card where id = $1)`,
+    [card.id],
+  )
+})
+
+await t.test('a card is good until its month is over', async (t) => {
+  await owner.signIn()
+  const card = await issue()
+  await world.query(`update card set expiry = to_char($2::timestamptz - interval '40 days', 'YYYY-MM') where id = $1`, [
+    card.id,
+    new Date(world.now()).toISOString(),
+  ])
+  t.equal((await use(card, { phase: 'authorisation', amount: EUR(1) })).body.details.declineReason, 'card_expired')
+})
+
 await t.test('an authorisation expires by the clock and is still cleared', async (t) => {
   const card = await issue()
   const { ref, cardTransactionId: id } = (await use(card, { phase: 'authorisation', amount: EUR(300) })).body.details

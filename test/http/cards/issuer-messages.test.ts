@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 
 import type { CardDecision } from '../../../actors/providers/issuer-messages.ts'
+import { CARD_DECLINE_REASONS } from '../../../lib/cards/card-transaction.ts'
 import { createWorld } from '../../support/world.ts'
 import { bySandbox } from '../kyc/support.ts'
 import { eventBody, putSecret, seededConnection } from '../providers/inbox-support.ts'
@@ -114,6 +115,37 @@ await t.test('what is refused', async (t) => {
   t.equal((await tell('authorisation', asked, randomUUID(), randomUUID())).status, 401, 'an unknown connection')
   t.equal(await available(), before)
   t.equal((await client.list('/card-transactions', { 'filter[cardId]': card.id })).body.data.length, 0)
+})
+
+await t.test('a message that comes again with other content is not that message', async (t) => {
+  const card = await issue()
+  const [asked, id] = [purchase(card.id, 600), randomUUID()]
+  const first = await tell('authorisation', asked, id)
+  const before = await available()
+  for (const [type, other] of [
+    ['authorisation', { ...asked, amountMinor: '601' }],
+    ['authorisation', { ...asked, ref: 'ELSEWHERE' }],
+    ['settlement', asked],
+  ] as const)
+    t.match((await tell(type, other, id)).body, { approved: false, misfit: 'other_content' })
+  t.strictSame((await tell('authorisation', asked, id)).body, first.body)
+  t.equal(await available(), before)
+  t.equal((await read(first.body.cardTransactionId!)).events.length, 1)
+  const [unknown, standIn] = [purchase(card.id, 90), randomUUID()]
+  const told = await tell('stand_in', unknown, standIn)
+  t.strictSame((await tell('stand_in', unknown, standIn)).body, told.body, 'a decline of the issuer counts once')
+})
+
+await t.test('the issuer declines for each of its own reasons', async (t) => {
+  const card = await issue()
+  const before = await available()
+  for (const declineReason of CARD_DECLINE_REASONS) {
+    const { body } = await tell('authorisation', purchase(card.id, 100, { declineReason }))
+    t.match(body, { approved: false, declineReason, misfit: null })
+    const { cardTransactionId } = (await tell('decline', purchase(card.id, 100, { declineReason }))).body
+    t.match(await read(cardTransactionId!), { status: 'declined', declineReason, heldAmount: EUR(0) })
+  }
+  t.equal(await available(), before)
 })
 
 await t.test('every answer follows from the state of the moment', async (t) => {
