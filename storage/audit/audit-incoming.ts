@@ -15,7 +15,8 @@ export const INCOMING_CHECKS: readonly Check[] = [
           coalesce(sum(case when rule in ('L03', 'L97') or back.id is not null then p.amount when rule in ('L04', 'L08') then -p.amount end), 0) as unallocated,
           coalesce(sum(case rule when 'L05' then p.amount when 'L06' then -p.amount when 'L07' then -p.amount end), 0) as under_review,
           sum(p.amount) filter (where rule in ('L07', 'L08', 'L80')) as sent_back, sum(p.amount) filter (where rule = 'L11') as settled,
-          count(*) filter (where occurrence <> 1) as repeated
+          -- A collection brings money as often as it comes again.
+          count(*) filter (where occurrence <> 1 and (back.id is null or p.source_object <> 'collection')) as repeated
         -- What came back to a closed balance was posted by the rule that brought it back.
         from posting p left join (select b.id, b.origin_id, a.id as account_id from incoming_payment b join account a on a.key = 'unallocated' where b.origin_id is not null) back
           on back.origin_id = p.source_id and back.account_id = p.credit_account

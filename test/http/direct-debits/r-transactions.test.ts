@@ -29,12 +29,12 @@ const report = async (id: string, status: string, more: object = {}) =>
 const booked = async () => BigInt((await client.get<Balance>(`/balances/${balances.EUR}`)).body.bookBalance.amountMinor)
 
 /** A collection of 25.00 that is collected. */
-async function collected(): Promise<Collection> {
+async function collected(balanceId = balances.EUR): Promise<Collection> {
   const mandate = await client.post<Mandate>('/mandates', {
     direction: 'collect',
     scheme: 'sepa_dd_core',
     reference: '',
-    balanceId: balances.EUR,
+    balanceId,
     counterparty: { name: 'Ada Payer', iban: 'NL50SBOX0100000002' },
     signedAt: '2026-01-05',
   })
@@ -108,4 +108,30 @@ t.test('amounts of reports are refused where they mean nothing', async (t) => {
   ] as const)
     t.match((await report(id, status, { amount })).problem, { status: 422, errors: [{ field, code }] }, field)
   t.match((await client.get(`/collections/${id}`)).body, { status: 'collected', returnedAmount: money(0) })
+})
+
+t.test('money that comes again for a closed balance waits in suspense, and what comes back then is owed', async (t) => {
+  await charge(world, [])
+  const owner = await world.person('owner').signIn()
+  const { id: balanceId } = (await owner.post<Balance>('/balances', { currency: 'EUR', name: 'Rent' })).body
+  const { id, mandateId } = await collected(balanceId)
+  const stateOf = async () => {
+    const { status, bookBalance } = (await client.get<Balance>(`/balances/${balanceId}`)).body
+    return `${status} ${bookBalance.amountMinor}`
+  }
+  await report(id, 'returned', { reasonCode: 'AM04' })
+  t.equal((await owner.post(`/balances/${balanceId}/close`)).status, 409, 'its mandate is open')
+  t.equal((await client.post(`/mandates/${mandateId}/cancel`, {})).status, 200)
+  const closed = await owner.post<Balance>(`/balances/${balanceId}/close`)
+  t.equal(closed.status, 200, JSON.stringify(closed.body))
+  t.equal(await stateOf(), 'closed 0')
+  t.match((await report(id, 'reinstated')).body, { status: 'collected' })
+  t.equal(await stateOf(), 'closed 0')
+  const suspended = await world.query<{ amount: string; suspense: string }>(
+    'select amount, suspense from incoming_payment where origin_id = $1',
+    [id],
+  )
+  t.match(suspended, [{ amount: '2500', suspense: 'open' }])
+  t.match((await report(id, 'returned', { reasonCode: 'MD06' })).body, { status: 'returned' })
+  t.equal(await stateOf(), 'closed -2500')
 })
