@@ -56,6 +56,7 @@ const expiryOf = ({ connectionId, ref, id, version }: ExpiredAuthorisation): Car
   id: derivedId(connectionId, 'expiry', id, String(version)),
   phase: 'expiry',
   ref,
+  relatedRef: null,
   amount: 0n,
   isFinal: true,
   network: 'visa',

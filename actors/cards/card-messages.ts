@@ -97,12 +97,12 @@ export class CardMessages {
     }: { readonly fingerprint: string; readonly origin: CardOrigin | null; readonly known: FoundCard | null },
   ): Promise<CardMessageReply | OtherContent | null> {
     const { system, accounts, ids, clock } = this.#options
-    const question = { cardId, ref: message.ref }
+    const question = { cardId, ref: message.ref, relatedRef: message.relatedRef }
     const found = known ?? (await this.reading.read(question))
     if (found === null) return null
     if (origin !== null && (found.card.connectionId !== origin.connectionId || found.card.currency !== origin.currency))
       return null
-    let { card, transaction } = found
+    let { card, transaction, relatedTransactionId } = found
     const internal = await accounts.accounts(card)
     const key = { id: message.id, fingerprint }
     const makeCommand = (): DecideCardMessage => ({
@@ -111,6 +111,7 @@ export class CardMessages {
       message,
       card,
       transaction,
+      relatedTransactionId,
       accounts: internal,
       valueDate: dateIn(clock.now(), 'UTC'),
       seed: ids.next(),
@@ -124,7 +125,7 @@ export class CardMessages {
           case 'card_transaction_stale': {
             const again = await this.reading.read(question)
             if (again === null) throw new Error(`The card ${cardId} has gone.`)
-            ;({ card, transaction } = again)
+            ;({ card, transaction, relatedTransactionId } = again)
             return 'again'
           }
           default:

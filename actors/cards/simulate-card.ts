@@ -47,11 +47,11 @@ export async function simulateCard(
   const { ids } = deps
   // The message has the id of its request, so a request that is sent again tells the network's message again.
   const id = idempotency === null ? ids.next() : derivedId(cardId.toLowerCase(), idempotency.id)
-  const ref = body.relatedRef ?? body.ref ?? drawnRef(id)
-  const found = await messages.reading.read({ cardId, ref })
+  const named = refsOf(body, id)
+  const found = await messages.reading.read({ cardId, ...named })
   if (found === null || found.card.customerId !== by.tenant.id) refuseNotFound()
   const { card, provider } = found
-  const message = messageOf(card, { id, ref }, body)
+  const message = messageOf(card, { id, ...named }, body)
   const taken =
     provider === 'sandbox'
       ? await messages.take(card.id, message, deadline, { fingerprint: idempotency?.fingerprint, known: found })
@@ -108,13 +108,26 @@ const MISFITS: Readonly<Record<CardMisfit | 'balance_closed', string>> = {
   balance_closed: 'the balance is closed.',
 }
 
+/** The references of a simulated message: its transaction's, and that of another one which it belongs to. */
+function refsOf({ phase, ref, relatedRef }: SimCard, id: string): Pick<CardMessage, 'ref' | 'relatedRef'> {
+  const isApart =
+    relatedRef != null && (phase === 'force_post' || (phase === 'refund' && (ref ?? relatedRef) !== relatedRef))
+  return isApart
+    ? { ref: ref ?? drawnRef(id), relatedRef }
+    : { ref: relatedRef ?? ref ?? drawnRef(id), relatedRef: null }
+}
+
 /** Makes the network's message of a simulation. @throws ProblemError `validation-error` */
-function messageOf(card: CardRecord, named: Pick<CardMessage, 'id' | 'ref'>, body: SimCard): CardMessage {
+function messageOf(
+  card: CardRecord,
+  named: Pick<CardMessage, 'id' | 'ref' | 'relatedRef'>,
+  body: SimCard,
+): CardMessage {
   const { phase, final: isFinal = true } = body
-  const begins = OPENING.has(phase) || (phase === 'refund' && body.relatedRef == null)
+  const begins = OPENING.has(phase) || (phase === 'refund' && named.ref !== body.relatedRef)
   if (!begins && body.relatedRef == null)
     refuseField('/relatedRef', 'required', `A ${phase} names the transaction that it is about.`)
-  if (begins && body.relatedRef != null)
+  if (begins && body.relatedRef != null && named.relatedRef === null)
     refuseField('/relatedRef', 'not_applicable', `A ${phase} begins a transaction.`)
   if (!begins && body.ref != null && body.ref !== body.relatedRef)
     refuseField('/ref', 'not_applicable', 'The transaction is named by relatedRef.')

@@ -1,7 +1,7 @@
 /**
  * The messages of the sandbox's issuer, signed by Standard Webhooks: `{id, type, occurredAt, data}`, whose type is
  * `card.` and the phase, or `card.stand_in`. `data`: `{cardId, ref, amountMinor, currency, merchantName?, mcc?,
- * merchantCountry?, channel?, network?, merchantAmountMinor?, merchantCurrency?, rate?, final?, declineReason?}`. The
+ * merchantCountry?, relatedRef?, channel?, network?, merchantAmountMinor?, merchantCurrency?, rate?, final?, declineReason?}`. The
  * answer is `{approved, declineReason, cardTransactionId, misfit}`.
  *
  * Pure.
@@ -70,6 +70,7 @@ function messageOf(
   if ((rate === null) !== (merchantCurrency === currency) || (rate !== null && parseRate(rate) === null)) return null
   return {
     ...named,
+    relatedRef: idIn(data, 'relatedRef'),
     amount,
     isFinal: data['final'] !== false,
     network: wordIn(CARD_NETWORKS, data, 'network') ?? 'visa',

@@ -9,6 +9,8 @@ export interface CardMessage extends Purchase {
   readonly phase: CardPhase
   /** The network's reference of the transaction: drawn for one that begins, repeated by those that follow. */
   readonly ref: string
+  /** Of a refund or force post with a reference of its own: that of the transaction which it belongs to; null for none. */
+  readonly relatedRef: string | null
   /** Minor units of the card's currency, the scheme's conversion done. Of an increment and a partial reversal: the difference. */
   readonly amount: bigint
   /** Of a settlement: no other follows. */

@@ -12,6 +12,7 @@ import type { CardRecord } from './card.ts'
 export function newTransaction(
   { version: _, ...transaction }: CardTransactionState,
   { merchantAmount, merchantCurrency, rate }: CardMessage,
+  relatedTransactionId: string | null,
   now: number,
 ): CardTransactionRow {
   return {
@@ -19,7 +20,7 @@ export function newTransaction(
     merchantAmount,
     merchantCurrency,
     rate,
-    relatedTransactionId: null,
+    relatedTransactionId,
     createdAt: now,
   }
 }

@@ -177,6 +177,9 @@ export const CardTransaction = Type.Object(
     ref: Type.String({ description: 'The reference of the network.' }),
     status: Words('CardTransactionStatus', CARD_TRANSACTION_STATUSES),
     declineReason: Nullable(DeclineReason),
+    relatedTransactionId: Nullable(Uuid, {
+      description: 'The card transaction that a refund or force post of its own reference belongs to.',
+    }),
     network: Words('CardNetwork', CARD_NETWORKS),
     channel: Channel,
     merchant: Type.Object({ name: Type.String(), mcc: Mcc, category: Category, country: Nullable(CountryCode) }),
@@ -249,7 +252,13 @@ export const SimCard = Type.Object(
     ref: Type.Optional(
       Nullable(RefText, { description: 'Drawn for an authorisation; names the transaction of a later phase.' }),
     ),
-    relatedRef: Type.Optional(Nullable(RefText, { description: 'The transaction that the phase is about.' })),
+    relatedRef: Type.Optional(
+      Nullable(RefText, {
+        description:
+          'The transaction that the phase is about. A force post, and a refund with a `ref` of its own, begin another ' +
+          'transaction that belongs to it.',
+      }),
+    ),
     merchantName: Type.Optional(Nullable(Text(1, MERCHANT_MAX))),
     mcc: Type.Optional(Nullable(Mcc)),
     merchantCountry: Type.Optional(Nullable(CountryCode)),

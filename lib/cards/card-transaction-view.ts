@@ -41,6 +41,7 @@ export function cardTransactionJson(record: CardTransactionRecord): CardTransact
     ref: record.ref,
     status: record.status,
     declineReason: record.declineReason,
+    relatedTransactionId: record.relatedTransactionId,
     network: record.network,
     channel: record.channel,
     merchant: {

@@ -44,6 +44,8 @@ export interface DecideCardMessage {
   readonly card: CardRecord
   /** The transaction that the message is about; null where it begins one. */
   readonly transaction: CardTransactionState | null
+  /** The customer's transaction that the message belongs to, beside its own; null where there is none. */
+  readonly relatedTransactionId: string | null
   /** Accounts of the card's connection and currency. */
   readonly accounts: InternalAccounts
   /** The business day for which the money counts. */
@@ -264,7 +266,7 @@ function decided(
   const answer: CardAnswer = { transactionId: next.id, approved: declined === null, declineReason: declined }
   const effects: Effects = {
     ...(before === null
-      ? { cardTransactions: [newTransaction(marked, message, now)] }
+      ? { cardTransactions: [newTransaction(marked, message, command.relatedTransactionId, now)] }
       : { cardTransactionChanges: [changedTransaction(before, marked, now)] }),
     cardEvents: [
       {

@@ -11,6 +11,8 @@ import { CARD, cardOf } from './cards.ts'
 export interface CardQuestion {
   readonly cardId: string
   readonly ref: string
+  /** The reference of another transaction of the customer; null for none. */
+  readonly relatedRef: string | null
 }
 
 /** A card with the transaction that a reference of its connection names; null when there is none. */
@@ -18,11 +20,14 @@ export interface FoundCard {
   readonly card: CardRecord
   readonly provider: ProviderId
   readonly transaction: CardTransactionState | null
+  /** The transaction that `relatedRef` names; null when there is none. */
+  readonly relatedTransactionId: string | null
 }
 
-const PLACES = { card: 2, transaction: 2 + CARD.width } as const
-const FOUND = `select q.place::int, k.provider, ${CARD.sql}, ${CARD_TRANSACTION.sql}
-  from unnest($1::uuid[], $2::text[]) with ordinality q(card_id, ref, place)
+const PLACES = { card: 3, transaction: 3 + CARD.width } as const
+const FOUND = `select q.place::int, k.provider, case when q.related is not null then (select r.id from card_transaction r
+    where r.ref = q.related and r.connection_id = c.connection_id and r.customer_id = c.customer_id) end, ${CARD.sql}, ${CARD_TRANSACTION.sql}
+  from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality q(card_id, ref, related, place)
   join card c on c.id = q.card_id join provider_connection k on k.id = c.connection_id
   left join card_transaction t on t.connection_id = c.connection_id and t.ref = q.ref`
 
@@ -34,14 +39,19 @@ export async function readFoundCards(
   const { rows } = await reader.query({
     name: 'found_cards',
     text: FOUND,
-    values: [plainArray(questions.map(({ cardId }) => cardId)), textArray(questions.map(({ ref }) => ref))],
+    values: [
+      plainArray(questions.map(({ cardId }) => cardId)),
+      textArray(questions.map(({ ref }) => ref)),
+      textArray(questions.map(({ relatedRef }) => relatedRef)),
+    ],
   })
   const found: (FoundCard | null)[] = questions.map(() => null)
   for (const row of rows) {
-    const [place, provider] = row as [number, ProviderId]
+    const [place, provider, relatedTransactionId] = row as [number, ProviderId, string | null]
     found[place - 1] = {
       card: cardOf(CARD.read(row, PLACES.card)),
       provider,
+      relatedTransactionId,
       transaction: row[PLACES.transaction] === null ? null : CARD_TRANSACTION.read(row, PLACES.transaction),
     }
   }

@@ -19,6 +19,7 @@ const question = (phase: CardMessage['phase'] = 'authorisation'): CardInstructio
     id: '01980d6e-7f3a-7c21-9f58-0a1b2c3d4e5f',
     phase,
     ref: 'R1',
+    relatedRef: null,
     amount: 100n,
     isFinal: true,
     network: 'visa',

@@ -108,6 +108,20 @@ await t.test('a reference of another card fits nothing, also as that of a new tr
   t.match(await read(id), { status: 'authorised', heldAmount: EUR(500), events: { length: 1 } })
 })
 
+await t.test('a refund to the next card, and a force post, tell which transaction they belong to', async (t) => {
+  const [old, next] = [await issue(), await issue()]
+  const { ref, cardTransactionId: id } = (await use(old, { phase: 'force_post', amount: EUR(900) })).body.details
+  const own = 'SBXREFUND000001'
+  const refund = await use(next, { phase: 'refund', amount: EUR(1_000), ref: own, relatedRef: ref })
+  t.equal(refund.status, 202, refund.text)
+  t.match(await read(refund.body.details.cardTransactionId), { relatedTransactionId: id, refundedAmount: EUR(1_000) })
+  const forced = (await use(old, { phase: 'force_post', amount: EUR(30), relatedRef: ref })).body.details
+  t.not(forced.ref, ref)
+  t.match(await read(forced.cardTransactionId), { relatedTransactionId: id, clearedAmount: EUR(30) })
+  t.match(await read(id), { relatedTransactionId: null, refundedAmount: EUR(0), events: { length: 1 } })
+  t.equal((await use(old, { phase: 'authorisation', amount: EUR(30), relatedRef: ref })).status, 422)
+})
+
 await t.test('cash, a force post, a chargeback to its end', async (t) => {
   const card = await issue()
   const cash = (await use(card, { phase: 'atm', amount: EUR(4000) })).body.details
