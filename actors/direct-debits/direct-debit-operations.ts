@@ -45,6 +45,7 @@ import { done, type Answers } from '../commands/answers.ts'
 import { createCollectionOf } from './create-collection.ts'
 import { createMandateOf } from './create-mandate.ts'
 import { patchOf } from './patch-mandate.ts'
+import { keepProof } from './report-proofs.ts'
 import { sentNotice } from './pre-notifications.ts'
 import { reverseCollectionOf } from './reverse-collection.ts'
 import { DebitInbox, type DebitInboxDeps } from './debit-inbox.ts'
@@ -225,6 +226,8 @@ function mandateCommands(deps: CommandParts, { answer, recordedAnswer }: Answers
     async reportMandate(by, id, body) {
       const { mandate } = await read(deps, by.tenant, id)
       refuseProvider(mandate)
+      const { customerId } = mandate
+      await keepProof(database, { object: 'mandate', objectId: mandate.id, customerId }, body.documentId ?? null)
       const taken = await inbox.takeOne({
         type: `mandate.${body.status}`,
         id: ids.next(),
@@ -307,6 +310,9 @@ function collectionCommands(
       const collection = (await collectionOfTenant(database, by.tenant, id)) ?? refuseNotFound()
       const { mandate } = await read(deps, by.tenant, collection.mandateId)
       refuseProvider(mandate)
+      const amount = reportedAmount(collection, body)
+      const { customerId } = collection
+      await keepProof(database, { object: 'collection', objectId: collection.id, customerId }, body.documentId ?? null)
       const taken = await inbox.takeOne({
         type:
           collection.status === 'reversed'
@@ -318,7 +324,7 @@ function collectionCommands(
         collectionId: collection.id,
         reasonCode: body.reasonCode ?? null,
         rType: null,
-        amount: reportedAmount(collection, body),
+        amount,
         providerRef: null,
         bookedOn: schemeDate(DEBIT_SCHEMES[collection.scheme], instantOf(body.reportedAt)),
       })

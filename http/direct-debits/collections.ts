@@ -141,7 +141,7 @@ export const reportCollectionStatus = route({
   exists: async (tenant, { collectionId }, { directDebits }) =>
     (await directDebits.getCollection(tenant, collectionId)) !== null,
   success: { status: 200, description: 'The collection as it is now.', schema: Collection },
-  problems: ['invalid-transition'],
+  problems: ['invalid-transition', 'document-not-clean'],
   handle: async ({ caller, params, body }, { directDebits }) =>
     json(200, (await directDebits.reportCollection(caller, params.collectionId, body)).view),
 })

@@ -115,7 +115,7 @@ export const reportMandateStatus = route({
   exists: async (tenant, { mandateId }, { directDebits }) =>
     (await directDebits.getMandate(tenant, mandateId)) !== null,
   success: { status: 200, description: 'The mandate as it is now.', schema: Mandate },
-  problems: ['invalid-transition'],
+  problems: ['invalid-transition', 'document-not-clean'],
   handle: async ({ caller, params, body }, { directDebits }) =>
     json(200, (await directDebits.reportMandate(caller, params.mandateId, body)).view),
 })

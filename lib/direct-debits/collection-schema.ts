@@ -197,6 +197,7 @@ export const CollectionStatusReport = Type.Object(
         description: 'What came back, with the compensation of the bank, or came again; by default all of it.',
       }),
     ),
+    documentId: Type.Optional(Nullable(Uuid, { description: 'A document of the customer that proves the report.' })),
     reportedAt: Timestamp,
   },
   {

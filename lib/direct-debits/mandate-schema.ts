@@ -246,6 +246,7 @@ export const MandateStatusReport = Type.Object(
     reasonCode: Type.Optional(Nullable(Text(1, 10))),
     reportedAt: Timestamp,
     signedAt: Type.Optional(Nullable(CalendarDate)),
+    documentId: Type.Optional(Nullable(Uuid, { description: 'A document of the customer that proves the report.' })),
   },
   {
     title: 'MandateStatusReport',

@@ -3,7 +3,7 @@
 /** A reference to a document from another object; the document cannot be deleted while it exists. */
 export interface DocumentUse {
   readonly documentId: string
-  readonly object: 'payment' | 'payment_answer' | 'kyb_case' | 'adjustment' | 'mandate'
+  readonly object: 'payment' | 'payment_answer' | 'kyb_case' | 'adjustment' | 'mandate' | 'collection'
   readonly objectId: string
 }
 

@@ -202,7 +202,7 @@ export async function insertUses(
   if (ids.length === 0) return
   await client.query({
     name: 'document_uses_inserted',
-    text: 'insert into document_use (document_id, object, object_id) select id, $2, $3 from unnest($1::uuid[]) id',
+    text: 'insert into document_use (document_id, object, object_id) select id, $2, $3 from unnest($1::uuid[]) id on conflict do nothing',
     values: [ids, object, objectId],
   })
 }

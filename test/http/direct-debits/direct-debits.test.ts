@@ -270,7 +270,16 @@ t.test('a mandate names a document that is clean and its own, which then stays',
     balanceId: other.balanceIds[0],
   })
   t.match(theirs.problem, { errors: [{ field: '/mandateDocumentId', code: 'not_found' }] }, 'of another customer')
-  t.match((await makeMandate('sepa_dd_core', { mandateDocumentId })).body, { mandateDocumentId })
+  const { id } = (await makeMandate('sepa_dd_core', { mandateDocumentId })).body
+  t.equal((await client.get<Mandate>(`/mandates/${id}`)).body.mandateDocumentId, mandateDocumentId)
+  t.match((await report(`/mandates/${id}`, 'active', { documentId: randomUUID() })).problem, {
+    errors: [{ field: '/documentId', code: 'not_found' }],
+  })
+  t.match((await report(`/mandates/${id}`, 'active', { documentId: mandateDocumentId })).body, { status: 'active' })
+  const its = (await collect(id)).body.id
+  t.match((await report(`/collections/${its}`, 'submitted', { documentId: mandateDocumentId })).body, {
+    status: 'submitted',
+  })
   const gone = await client.send(`/v1/documents/${mandateDocumentId}`, { method: 'DELETE' })
   t.not(gone.status, 204, 'what a mandate names is not deleted')
 })
