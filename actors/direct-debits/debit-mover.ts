@@ -17,8 +17,8 @@ import type { MandateRecord } from '../../lib/direct-debits/mandate.ts'
 import { DEBIT_SCHEMES } from '../../lib/direct-debits/schemes.ts'
 import type { StoredOutcome } from '../../storage/commit/idempotency-section.ts'
 import type { Database } from '../../storage/db/database.ts'
-import { findCollection, pendingCollections } from '../../storage/direct-debits/collections.ts'
-import { findMandate } from '../../storage/direct-debits/mandates.ts'
+import { findCollection, findCollections, pendingCollections } from '../../storage/direct-debits/collections.ts'
+import { findMandate, findMandates } from '../../storage/direct-debits/mandates.ts'
 import type { InternalAccountCache } from '../../storage/journal/internal-account-cache.ts'
 import { readHome } from '../providers/cash/home-accounts.ts'
 import { askUntilDecided } from '../runtime/ask-until-decided.ts'
@@ -136,11 +136,44 @@ export class DebitMover {
     asker: DebitAsker,
     { reserveUntil = null, bookedOn = null }: MoneyTerms = {},
   ): Promise<DebitOutcome> {
-    const { database, ids, clock, accounts } = this.#deps
-    const { by, event = null, key = null, problemRequest } = asker
+    const { database } = this.#deps
     const first = await findCollection(database, id)
     const mandate = first === null ? null : await findMandate(database, first.mandateId)
-    if (first === null || mandate === null) return { kind: 'ignored', status: null }
+    return first === null || mandate === null
+      ? { kind: 'ignored', status: null }
+      : await this.#moveRead({ first, mandate }, moveOf, asker, { reserveUntil, bookedOn })
+  }
+
+  /**
+   * Makes one move of many collections, which are read together; `moveOf` as above. Those that do not exist are left out.
+   *
+   * @throws ProblemError, Overloaded, DatabaseUnavailable or OutcomeUnknown, when all others have ended
+   */
+  async moveCollections(ids: readonly string[], moveOf: CollectionMoveOf, asker: DebitAsker): Promise<void> {
+    const { database } = this.#deps
+    const collections = [...(await findCollections(database, ids)).values()]
+    const mandates = await findMandates(
+      database,
+      collections.map(({ mandateId }) => mandateId),
+    )
+    const moved = await Promise.allSettled(
+      collections.map(async (first) => {
+        const mandate = mandates.get(first.mandateId)
+        if (mandate !== undefined) await this.#moveRead({ first, mandate }, moveOf, asker, {})
+      }),
+    )
+    for (const each of moved) if (each.status === 'rejected') throw each.reason
+  }
+
+  async #moveRead(
+    { first, mandate }: { readonly first: CollectionRecord; readonly mandate: MandateRecord },
+    moveOf: CollectionMoveOf,
+    asker: DebitAsker,
+    { reserveUntil = null, bookedOn = null }: MoneyTerms,
+  ): Promise<DebitOutcome> {
+    const { database, ids, clock, accounts } = this.#deps
+    const { by, event = null, key = null, problemRequest } = asker
+    const { id } = first
     const { operatorId, connectionId, currency, scheme } = first
     const internal = await accounts.accounts({ operatorId, connectionId, currency })
     let suspenseId: string | undefined

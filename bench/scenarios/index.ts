@@ -12,6 +12,7 @@ import { p9 } from './p9.ts'
 import { p10 } from './p10.ts'
 import { p12 } from './p12.ts'
 import { p13 } from './p13.ts'
+import { p14 } from './p14.ts'
 import { p15 } from './p15.ts'
 import { hooks } from './hooks.ts'
 import { overload } from './overload.ts'
@@ -30,6 +31,7 @@ export const SCENARIOS: readonly Scenario[] = [
   p10,
   p12,
   p13,
+  p14,
   p15,
   hooks,
   overload,

@@ -18,7 +18,7 @@ export interface CollectionFileServiceParts {
   readonly jobs: Pick<JobService, 'addKinds'>
   /** Takes what banks tell about mandates and collections. */
   readonly inbox: { readonly take: TakeDebitMessages }
-  readonly mover: Pick<DebitMover, 'moveCollection'>
+  readonly mover: Pick<DebitMover, 'moveCollections'>
   /** The providers, of which some take collections by orders. */
   readonly descriptions: readonly Pick<ProviderDescription, 'provider' | 'debits'>[]
 }

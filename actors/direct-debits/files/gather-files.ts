@@ -72,7 +72,7 @@ export interface GatherDeps {
   readonly ids: IdSource
   readonly documents: DocumentPool
   readonly orderNumbers: Pick<OrderNumbers, 'take'>
-  readonly mover: Pick<DebitMover, 'moveCollection'>
+  readonly mover: Pick<DebitMover, 'moveCollections'>
   /** The schemes that travel by orders, with their providers (`sandbox bacs_dd`). */
   readonly carriers: readonly string[]
   /** Tells whether the adapter of a provider delivers files of a scheme. */
@@ -196,8 +196,11 @@ async function moveAll(
   from: CollectionStatus,
   move: CollectionMove,
 ): Promise<void> {
-  await Promise.all(
-    lines.map(({ id }) => mover.moveCollection(id, ({ status }) => (status === from ? move : null), { by: 'system' })),
+  if (lines.length === 0) return
+  await mover.moveCollections(
+    lines.map(({ id }) => id),
+    ({ status }) => (status === from ? move : null),
+    { by: 'system' },
   )
 }
 
