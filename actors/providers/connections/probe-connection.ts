@@ -7,6 +7,7 @@ import {
   CONNECTION_STATUSES,
   credentialsContext,
   statusAfterProbe,
+  webhookSecretContext,
   type ProbeResult,
   type ProviderConnectionRecord,
 } from '../../../lib/providers/connection.ts'
@@ -79,7 +80,7 @@ async function openConnection(
 /** Probes a connection. What went wrong is told in words for staff that hold no secret. */
 async function probeOf(
   { probe, secrets, onError, clock }: ConnectionDeps,
-  { id, operatorId, provider, environment, settings, credentials }: ProviderConnectionRecord,
+  { id, operatorId, provider, environment, settings, credentials, webhookSecret }: ProviderConnectionRecord,
 ): Promise<ProbeResult> {
   const description = descriptionOf(provider)
   if (description === null) return failed(`There is no adapter for ${provider} here.`)
@@ -87,6 +88,9 @@ async function probeOf(
   if (description.credentials !== null && credentials === null) return failed('The connection has no credentials.')
   if (credentials !== null && opened === null)
     return failed('The credentials were sealed with another key of the service; set them again.')
+  // The partner knows nothing of it, and without it no order and no event of the connection gets through.
+  if (webhookSecret !== null && secrets.open(webhookSecret, webhookSecretContext(id)) === null)
+    return failed('The webhook secret cannot be opened with the key of this service; set it again.')
   const secret = opened === null ? null : (JSON.parse(opened) as unknown)
   const redact = redactor(textsIn(secret))
   const began = clock.now()
