@@ -10,8 +10,8 @@ export async function connectTo(world: World, provider: string): Promise<string>
   const id = randomUUID()
   await world.query(
     `insert into provider_connection (id, operator_id, provider, environment, role, fallback_currencies, status, name, created_at)
-     select $1, operator_id, $2, environment, 'fallback', '{EUR}', 'active', 'Bank ' || $2, now() from provider_connection order by created_at limit 1`,
-    [id, provider],
+     select $1, operator_id, $2, environment, 'fallback', '{EUR}', 'active', 'Bank ' || $2, $3 from provider_connection order by created_at limit 1`,
+    [id, provider, new Date(world.now())],
   )
   return id
 }
