@@ -126,7 +126,7 @@ function messageOf(
   const { phase, final: isFinal = true } = body
   const begins = OPENING.has(phase) || (phase === 'refund' && named.ref !== body.relatedRef)
   if (!begins && body.relatedRef == null)
-    refuseField('/relatedRef', 'required', `A ${phase} names the transaction that it is about.`)
+    refuseField('/relatedRef', 'required', `The phase ${phase} names the transaction that it is about.`)
   if (begins && body.relatedRef != null && named.relatedRef === null)
     refuseField('/relatedRef', 'not_applicable', `A ${phase} begins a transaction.`)
   if (!begins && body.ref != null && body.ref !== body.relatedRef)
