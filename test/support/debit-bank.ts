@@ -11,6 +11,7 @@ import { openDayFrom } from '../../lib/rails/calendar-days.ts'
 import type { StaffRole } from '../../lib/identity/capabilities.ts'
 import type { ReceivedOrder } from './bank-answers.ts'
 import type { Person } from './person.ts'
+import { until } from './until.ts'
 import { createWorld, type World, type WorldOptions } from './world.ts'
 
 export const CREDITOR_ID = 'DE98ZZZ09999999999'
@@ -124,8 +125,11 @@ export async function openDebitBank(options: WorldOptions = {}): Promise<DebitBa
     },
     async fileOf({ id }) {
       const [file] = await world.query<{ id: string }>('select file_id as id from collection where id = $1', [id])
-      const link = await (await staff()).get<{ url: string }>(`/collection-files/${file?.id}/download`)
-      if (link.status !== 200) throw new Error(link.text)
+      // A collection is submitted before its file is written.
+      const link = await until('the file to be written', async () => {
+        const reply = await (await staff()).get<{ url: string }>(`/collection-files/${file?.id}/download`)
+        return reply.status === 200 && reply
+      })
       return await (await fetch(link.body.url)).text()
     },
     async [Symbol.asyncDispose]() {
