@@ -151,11 +151,19 @@ t.test(
           ids,
         ])
       ).map(({ connection_id: connection }) => connection)
+    // A probe, or an answer about an earlier payment, would change the health that the test has set.
+    await world.query(
+      'create function keep_health() returns trigger language plpgsql as $$ begin new.health := old.health; return new; end $$',
+    )
     const health = async (state: 'down' | 'healthy') => {
+      await world.query('drop trigger if exists kept_health on provider_connection')
       await world.query('update provider_connection set health = $2, version = version + 1 where id = $1', [
         first,
         state,
       ])
+      await world.query(
+        'create trigger kept_health before update of health on provider_connection for each row execute function keep_health()',
+      )
       await until('both nodes were told', async () => {
         const taken = await connectionsOf(await Promise.all(payers.map((payer) => pay(payer, 777))))
         return taken.length === 1 && taken[0] === (state === 'down' ? second : first)

@@ -440,8 +440,8 @@ t.test('every filter of every list', async (t) => {
     const child = (
       await world.query<{ id: string }>(
         `insert into balance (id, customer_id, operator_id, connection_id, shard, currency, name, type, parent_balance_id, status, is_default, created_at, updated_at)
-       select $2, customer_id, operator_id, connection_id, shard, currency, 'Taxes', 'sub', id, 'frozen', false, now(), now() from balance where id = $1 returning id`,
-        [balances.EUR, randomUUID()],
+       select $2, customer_id, operator_id, connection_id, shard, currency, 'Taxes', 'sub', id, 'frozen', false, $3, $3 from balance where id = $1 returning id`,
+        [balances.EUR, randomUUID(), new Date(world.now())],
       )
     )[0]!.id
     const stranger = await world.customer({ balances: [{ currency: 'EUR', amount: 5n }] })
