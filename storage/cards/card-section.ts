@@ -3,15 +3,12 @@ import type { CardTransactionChange, CardTransactionRow, CardUseChange } from '.
 import { NO_COLUMN } from '../commit/columns.ts'
 import {
   commandConflict,
-  fence,
   gathered,
   insertInto,
-  NO_DETAIL,
   rowsOf,
   section,
-  waitsFor,
   type Section,
-  type VersionRow,
+  versionFence,
 } from '../commit/section.ts'
 import { columns, pick, without } from '../db/columns.ts'
 import { Card } from './card-entity.ts'
@@ -80,33 +77,7 @@ const CARD_STALE = commandConflict('card_stale')
 const CARD_TRANSACTION_STALE = commandConflict('card_transaction_stale')
 
 /** Locks the cards that are used and compares their versions. */
-export const CARD_FENCES = {
-  ...fence<VersionRow, ReturnType<typeof CARD_STALE.of>>(
-    CARD_STALE,
-    'card_fence',
-    { turn: 'integer', id: 'uuid', version: 'integer' },
-    (source) => `${NO_DETAIL} from ${source} left join locked_card l on l.id = u.id
-  where l.version is distinct from u.version`,
-  ),
-  lock: {
-    name: 'locked_card',
-    sql: (ids: string, after: readonly string[]) => `
-  select c.id, c.version from card c where c.id = any(${ids}) ${waitsFor(after)} order by c.id for update`,
-  },
-}
+export const CARD_FENCES = versionFence(CARD_STALE, 'card', 'c')
 
 /** Locks the card transactions that change, after their cards, and compares their versions. */
-export const CARD_TRANSACTION_FENCES = {
-  ...fence<VersionRow, ReturnType<typeof CARD_TRANSACTION_STALE.of>>(
-    CARD_TRANSACTION_STALE,
-    'card_transaction_fence',
-    { turn: 'integer', id: 'uuid', version: 'integer' },
-    (source) => `${NO_DETAIL} from ${source} left join locked_card_transaction l on l.id = u.id
-  where l.version is distinct from u.version`,
-  ),
-  lock: {
-    name: 'locked_card_transaction',
-    sql: (ids: string, after: readonly string[]) => `
-  select t.id, t.version from card_transaction t where t.id = any(${ids}) ${waitsFor(after)} order by t.id for update`,
-  },
-}
+export const CARD_TRANSACTION_FENCES = versionFence(CARD_TRANSACTION_STALE, 'card_transaction', 't')

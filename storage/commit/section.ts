@@ -298,6 +298,30 @@ export interface VersionRow {
   readonly version: number
 }
 export type VersionFence = Fence<VersionRow, unknown>
+
+/**
+ * A fence that locks the rows of a table which change, and finds those of another version than the decision has read.
+ * `alias` is the name of the table in the statement.
+ */
+export function versionFence<C>(conflict: Conflicts<C>, table: string, alias: string) {
+  const locked = `locked_${table}`
+  const id = `${alias}.id`
+  return {
+    ...fence<VersionRow, C>(
+      conflict,
+      `${table}_fence`,
+      { turn: 'integer', id: 'uuid', version: 'integer' },
+      (source) => `${NO_DETAIL} from ${source} left join ${locked} l on l.id = u.id
+  where l.version is distinct from u.version`,
+    ),
+    lock: {
+      name: locked,
+      sql: (ids: string, after: readonly string[]) => `
+  select ${id}, ${alias}.version from ${table} ${alias} where ${id} = any(${ids}) ${waitsFor(after)} order by ${id} for update`,
+    },
+  }
+}
+
 export interface CommandRef {
   readonly command: number
   readonly id: string

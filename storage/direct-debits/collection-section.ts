@@ -14,7 +14,7 @@ import {
   type Changeable,
   type CommandRef,
   type Section,
-  type VersionRow,
+  versionFence,
 } from '../commit/section.ts'
 import { columns, pick, without } from '../db/columns.ts'
 import { Collection } from './collection-entity.ts'
@@ -92,20 +92,7 @@ export const COLLECTION_CHANGES: Section<CollectionChange> = gathered(
 const COLLECTION_STALE = commandConflict('collection_stale')
 
 /** Locks the collections that change, after their mandates, and compares their versions. */
-export const COLLECTION_FENCES = {
-  ...fence<VersionRow, ReturnType<typeof COLLECTION_STALE.of>>(
-    COLLECTION_STALE,
-    'collection_fence',
-    { turn: 'integer', id: 'uuid', version: 'integer' },
-    (source) => `${NO_DETAIL} from ${source} left join locked_collection l on l.id = u.id
-  where l.version is distinct from u.version`,
-  ),
-  lock: {
-    name: 'locked_collection',
-    sql: (ids: string, after: readonly string[]) => `
-  select c.id, c.version from collection c where c.id = any(${ids}) ${waitsFor(after)} order by c.id for update`,
-  },
-}
+export const COLLECTION_FENCES = versionFence(COLLECTION_STALE, 'collection', 'c')
 
 const FILE_WRITTEN = commandConflict('collection_file_written')
 

@@ -10,11 +10,9 @@ import {
   gathered,
   insertInto,
   moves,
-  NO_DETAIL,
-  waitsFor,
   type Changeable,
   type Section,
-  type VersionRow,
+  versionFence,
 } from '../commit/section.ts'
 import { columns, pick, without } from '../db/columns.ts'
 import { Mandate } from './mandate-entity.ts'
@@ -110,17 +108,4 @@ export const MANDATE_CHANGES: Section<MandateChange> = gathered(
 const MANDATE_STALE = commandConflict('mandate_stale')
 
 /** Locks the mandates that change, after the balances, and compares their versions. */
-export const MANDATE_FENCES = {
-  ...fence<VersionRow, ReturnType<typeof MANDATE_STALE.of>>(
-    MANDATE_STALE,
-    'mandate_fence',
-    { turn: 'integer', id: 'uuid', version: 'integer' },
-    (source) => `${NO_DETAIL} from ${source} left join locked_mandate l on l.id = u.id
-  where l.version is distinct from u.version`,
-  ),
-  lock: {
-    name: 'locked_mandate',
-    sql: (ids: string, after: readonly string[]) => `
-  select m.id, m.version from mandate m where m.id = any(${ids}) ${waitsFor(after)} order by m.id for update`,
-  },
-}
+export const MANDATE_FENCES = versionFence(MANDATE_STALE, 'mandate', 'm')

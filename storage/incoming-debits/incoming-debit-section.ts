@@ -19,6 +19,7 @@ import {
   type Changeable,
   type Section,
   type VersionRow,
+  versionFence,
 } from '../commit/section.ts'
 import { columns, pick, without } from '../db/columns.ts'
 import { MANDATE_FENCES } from '../direct-debits/mandate-section.ts'
@@ -89,20 +90,7 @@ export const PAYER_MANDATES: Section<MandateRow> = gathered(
 const DEBIT_STALE = commandConflict('incoming_debit_stale')
 
 /** Locks the debits that change, and compares their versions. */
-export const INCOMING_DEBIT_FENCES = {
-  ...fence<VersionRow, ReturnType<typeof DEBIT_STALE.of>>(
-    DEBIT_STALE,
-    'incoming_debit_fence',
-    { turn: 'integer', id: 'uuid', version: 'integer' },
-    (source) => `${NO_DETAIL} from ${source} left join locked_incoming_debit l on l.id = u.id
-  where l.version is distinct from u.version`,
-  ),
-  lock: {
-    name: 'locked_incoming_debit',
-    sql: (ids: string, after: readonly string[]) => `
-  select d.id, d.version from incoming_debit d where d.id = any(${ids}) ${waitsFor(after)} order by d.id for update`,
-  },
-}
+export const INCOMING_DEBIT_FENCES = versionFence(DEBIT_STALE, 'incoming_debit', 'd')
 
 /** Locks the mandates that change, and compares their versions; a mandate that is not written has the version 0. */
 export const PAYER_MANDATE_FENCES = {
