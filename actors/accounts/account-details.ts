@@ -187,8 +187,8 @@ async function tellOfChange(
 }
 
 /**
- * Begins to close a locked balance that is empty. Its cards are closed with it; its accounts are closed at the partner, and the balance closes with
- * the last of them; a balance without accounts closes at once.
+ * Begins to close a locked balance that is empty. Its cards are closed with it; its accounts are closed at the partner,
+ * and the balance closes with the last of them; a balance without accounts closes at once.
  *
  * @returns the new status of the balance
  */

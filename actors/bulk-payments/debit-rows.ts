@@ -37,7 +37,7 @@ import type { DirectDebitDeps } from '../direct-debits/direct-debit-deps.ts'
 /** The number of rows between two turns of the event loop: about two milliseconds. */
 const ROWS_PER_TURN = 25
 
-/** What a row shows of the mandate or collection that it would become. */
+/** The facts of a row, as the mandate or collection that it would become shows them. */
 type ShownDebit = Partial<
   Pick<
     CheckedRow,
@@ -47,7 +47,7 @@ type ShownDebit = Partial<
 
 type Bulk = Pick<BulkRecord, 'options' | 'executionDate'>
 
-/** One use case of direct debits, as files need it. */
+/** A use case of direct debits, in the form in which files call it. */
 interface DebitUse {
   /** Builds the body of a row; null when it names no mandate. What is wrong is added to `faults`. */
   bodyOf(instruction: BulkInstruction, bulk: Bulk, faults: RowFault[]): DebitBody | null
@@ -58,7 +58,7 @@ interface DebitUse {
   make(deps: DirectDebitDeps, caller: CommandOrigin, body: unknown, facts: CreditorFacts): Promise<DebitOutcome>
 }
 
-/** What the check of a file knows while it reads a batch. */
+/** The state of the check of a file while it reads a batch. */
 interface Checking {
   readonly deps: DirectDebitDeps
   readonly facts: CreditorFacts

@@ -40,7 +40,7 @@ const LATE = { cardTransactionId: null, approved: false, declineReason: 'system_
 
 export class CardDecisions {
   readonly #options: CardDecisionsOptions
-  /** What is booked after its answer. */
+  /** The booking that follows its answer. */
   readonly #later = new Set<Promise<void>>()
   readonly #pauses = new Set<() => void>()
   #isStopping = false

@@ -74,7 +74,7 @@ export class CardMessages {
       readonly known?: FoundCard | null
     } = {},
   ): Promise<CardMessageReply | OtherContent | null> {
-    // What was read before a turn that has to be waited for is older than the turns before it.
+    // A state that was read before a wait for a turn is older than the turns in between.
     const fresh = this.#turns.isFree(cardId) ? known : null
     return await this.#turns.run(cardId, () =>
       this.#decide(cardId, message, deadline, { fingerprint, origin, known: fresh }),

@@ -32,7 +32,11 @@ const versioned = (card: CardRecord): Versioned<Card> => ({ version: card.versio
 export const onlyHolder = ({ principal }: Pick<Caller, 'principal'>): string | null =>
   principal.capabilities.has('cards.manage') ? null : principal.id
 
-/** Locks a card of the caller's customer that the caller may manage. @throws ProblemError `not-found`; `precondition-failed` for another version */
+/**
+ * Locks a card of the caller's customer that the caller may manage.
+ *
+ * @throws ProblemError `not-found`; `precondition-failed` for another version
+ */
 async function lockOwn(
   { client }: ChangeTransaction,
   by: Caller<'person'>,

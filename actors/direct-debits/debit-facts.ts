@@ -11,7 +11,7 @@ import { statusesOf } from '../../storage/documents/documents.ts'
 import { findMandate, findMandates } from '../../storage/direct-debits/mandates.ts'
 import type { Database } from '../../storage/db/database.ts'
 
-/** What a mandate or collection of one customer is made of. All of them throw the driver's errors. */
+/** Reads the facts from which a mandate or collection of a customer is made. All functions throw the driver's errors. */
 export interface CreditorFacts {
   /** Finds a balance of the customer; null when it has no such balance. */
   balance(id: string): Promise<DebitBalance | null>

@@ -24,7 +24,8 @@ interface MoveToWrite {
 }
 
 /**
- * Writes the move, with the cash that follows it. Money that comes back to a balance which accepts none any more waits in suspense for its owner.
+ * Writes the move, with the cash that follows it. Money that comes back to a balance which accepts none any more waits in
+ * suspense for its owner.
  *
  * @throws CommitConflict and the driver's errors
  */

@@ -21,7 +21,7 @@ export interface CardInstruction {
   readonly currency: string
 }
 
-/** What the issuer is answered. */
+/** The answer to the issuer. */
 export interface CardDecision {
   /** Null where no transaction was written. */
   readonly cardTransactionId: string | null

@@ -129,7 +129,7 @@ async function toFile(bench: Bench): Promise<Result> {
   await database.checkpoint()
   const before = service.residentMb()
   let peak = before
-  // From the first one on: the file is opened within a minute.
+  // The peak counts from here: the file is opened within a minute.
   await database.query(`update collection set submission_deadline = ${CUT_OFF}`)
   let file: FileRow | undefined
   while (file === undefined) {

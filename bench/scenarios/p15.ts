@@ -127,7 +127,7 @@ async function issueCards(database: BenchDatabase, { balanceId }: Payer): Promis
   return rows.map(({ id }) => id)
 }
 
-/** What the cards were used for a year ago, so that Postgres knows the tables as they are in life. */
+/** The purchases of a year ago, so that Postgres knows the tables as they are in life. */
 const HISTORY = `insert into card_transaction (id, version, card_id, customer_id, operator_id, connection_id, shard, balance_id, currency, ref, status,
     network, channel, mcc, merchant_name, merchant_amount, merchant_currency, markup, authorised, reversed, cleared, refunded, disputed, recovered, held,
     authorised_at, created_at, updated_at)

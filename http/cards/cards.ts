@@ -20,7 +20,7 @@ const CARDS = {
   feature: 'cards',
 } as const
 const MANAGE = { ...CARDS, capability: 'cards.manage', stepUp: { action: 'card.manage' } } as const
-/** What holders may do with their own cards, too: to see them, and to stop their use. Their terms are set by managers. */
+/** Holders see their own cards and stop their use, too. The terms of the cards are set by managers. */
 const OWN = ['cards.manage', 'cards.own'] as const
 const READ = { ...CARDS, capability: OWN } as const
 const USE = { ...MANAGE, capability: OWN } as const

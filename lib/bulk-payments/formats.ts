@@ -3,7 +3,7 @@
  * workers/bulk-payments/readers.ts; the row alone does not compile. The order is that of the contract. Pure.
  */
 
-/** What a row of a file becomes. */
+/** The resource that a row of a file becomes. */
 export type BulkKind = 'payments' | 'mandates' | 'collections'
 
 interface FormatTerms {

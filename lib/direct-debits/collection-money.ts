@@ -22,7 +22,7 @@ import { returnableOf, type CollectionRecord } from './collection.ts'
 import type { DebitRowContext } from './debit-rows.ts'
 import { reversalsOf } from './reversal.ts'
 
-/** What the money of a move needs beside it. */
+/** The facts that the postings of a move need beside the move. */
 export interface DebitContext extends DebitRowContext {
   /** The accounts of the mandate's connection and currency. */
   readonly accounts: InternalAccounts
@@ -176,7 +176,7 @@ export function moneyOf(
   now: number,
 ): { readonly collection: CollectionRecord; readonly effects: Effects } {
   switch (move.kind) {
-    // What was returned once has had its reserve.
+    // A collection that was returned once has had its reserve.
     case 'reinstate':
       return { collection: after, effects: { postings: collected(before, move.amount, context, now) } }
     case 'collect': {

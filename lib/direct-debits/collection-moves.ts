@@ -313,7 +313,7 @@ function reinstated(
 ): CollectionRecord {
   return {
     ...same,
-    // What the bank took beyond the amount was never the customer's, and stays in the list of R-transactions.
+    // Money that the bank took beyond the amount was never the customer's, and stays in the list of R-transactions.
     returnedAmount: missingOf(collection) - move.amount,
     refundableUntil: move.refundableUntil,
     exposedUntil: exposedUntil(collection, move.refundableUntil),

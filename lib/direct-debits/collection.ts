@@ -68,7 +68,7 @@ export interface PreNotification {
   readonly reference: string
 }
 
-/** What becomes of a reversal: the bank is yet to tell, has sent the money back, or has refused to. */
+/** The outcomes of a reversal: the bank has not told yet, has sent the money back, or has refused to. */
 export const REVERSAL_STATUSES = ['pending', 'confirmed', 'refused'] as const
 export type ReversalStatus = (typeof REVERSAL_STATUSES)[number]
 
@@ -121,7 +121,7 @@ export interface CollectionRecord {
   /** Oldest first. */
   readonly rTransactions: readonly RTransaction[]
   /**
-   * What came back and did not come again. Of a returned collection it may exceed the amount (compensation); of a
+   * Money that came back and did not come again, minor units. Of a returned collection it may exceed the amount (compensation); of a
    * collected one it is the part that is still missing.
    */
   readonly returnedAmount: bigint

@@ -17,7 +17,7 @@ export interface DebitOrderRange {
   readonly now: number
   /** A collection of a bank without a calendar is sent this long after its creation, milliseconds. */
   readonly sandboxDelayMs: number
-  /** What was sent before this moment and is not acknowledged has an unknown outcome. */
+  /** Orders that were sent before this moment and are not acknowledged have an unknown outcome. */
   readonly sentBefore: number
   /** The schemes that travel by orders, each with its provider (`sandbox bacs_dd`). */
   readonly carriers: readonly string[]

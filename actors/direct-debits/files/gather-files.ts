@@ -155,7 +155,7 @@ async function submitCollections(
     const bad = batch.filter((line) => lineFault(line, file, creditor) !== null)
     const good = batch.filter((line) => !bad.includes(line))
     await moveAll(mover, good, 'pending', { kind: 'submit', fileId: file.id, providerRef: null })
-    // What the format cannot carry, such as a name without a letter of the scheme's set, would keep all others from
+    // Text that the format cannot carry, such as a name without a letter of the scheme's set, would keep all others from
     // their bank.
     await moveAll(mover, bad, 'pending', { kind: 'submit', fileId: null, providerRef: null })
     await moveAll(mover, bad, 'submitted', WRONG_FORMAT)

@@ -99,7 +99,7 @@ async function applyLines(take: TakeDebitMessages, lines: readonly LineToApply[]
       for (const line of some) {
         const messages = line.messages.map((message) => messageOf(line, message))
         const taken = await takeAll(take, messages)
-        // What follows about this object would come too early.
+        // The next messages about this object would come too early.
         if (!taken) break
         done.push(line.nth)
       }
